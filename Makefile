@@ -68,7 +68,7 @@ endif
 
 # The system's directories are named so that a new library is found the next time.
 CONFIG := $(BUILD)/config.mk
-NO_CONFIG := web web-test vectors-dist clean help check t requirements lint lint-all figures uninstall reproducible demo interop bench fuzz fuzz-afl test fortran netcdf bench-netcdf remote bench-remote hetero musl deb docs env site dist python python-asan python-others python-doc python-typing bench-python wheel wheel-roots mpi mpiio bench-mpi deps-%
+NO_CONFIG := web web-test vectors-dist clean help check t requirements lint lint-all figures uninstall reproducible demo interop bench fuzz fuzz-afl test fortran netcdf bench-netcdf remote bench-remote hetero musl deb recipes docs env site dist python python-asan python-others python-doc python-typing bench-python wheel wheel-roots mpi mpiio bench-mpi deps-%
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 -include $(CONFIG)
 endif
@@ -244,7 +244,7 @@ BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 BENCH_FORTRAN_PROGRAM := $(BUILD)/tests/bench/fortran/bench_fortran
 
 .PHONY: FORCE env site dist in-place web web-package web-page web-test mpiio remote bench-remote all libs fortran fortran-package netcdf-package netcdf mpi mpi-programs mpi-bench-programs bench-mpi bench-netcdf python python-package python-asan python-others python-doc python-typing bench-python wheel wheel-roots wheel-files unit-programs core-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec vectors-dist \
-    check t requirements lint lint-all figures bench crash model mutants soak fuzz fuzz-afl property interop hetero musl deb docs install install-strip \
+    check t requirements lint lint-all figures bench crash model mutants soak fuzz fuzz-afl property interop hetero musl deb recipes docs install install-strip \
     reproducible uninstall clean help
 
 # The package for Python is a part of it where there are its headers.
@@ -445,7 +445,9 @@ FORTRAN_RPATH = -Wl,-rpath,'$$ORIGIN'
 FFLAGS ?= -O2 -g
 FFLAGS_ALL = -std=f2018 -fPIC -Wall -Wextra $(MAP_CFLAGS) $(filter -fsanitize% -fno-omit%,$(MODE_$(MODE))) $(FFLAGS)
 FORTRAN_LIB := $(BUILD)/libdatarep-fortran.so.$(VERSION)
-FORTRAN_MPIS := $(if $(FC),$(foreach m,$(MPIS),$(if $(shell command -v mpifort.$(m)),$(m))))
+MPIFORT_mpich ?= mpifort.mpich
+MPIFORT_openmpi ?= mpifort.openmpi
+FORTRAN_MPIS := $(if $(FC),$(foreach m,$(MPIS),$(if $(shell command -v $(MPIFORT_$(m))),$(m))))
 FORTRAN_MPI := $(patsubst %,$(BUILD)/libdatarep-fortran-%.so.$(VERSION),$(FORTRAN_MPIS))
 fortran-package: $(if $(FC),$(FORTRAN_LIB) $(FORTRAN_MPI))
 $(FORTRAN)/datarep.f90: fortran/datarep.f90.in fortran/generate.py fortran/kinds.f90 lib/datarep.h
@@ -466,10 +468,10 @@ $(FORTRAN)/$(1)/comm.o: fortran/mpi/comm.c fortran/glue.h fortran/memory.h $(BUI
 $(FORTRAN)/$(1)/comm.o: PART = $(1)
 $(FORTRAN)/$(1)/datarep_mpi.o: fortran/mpi/datarep_mpi.f90 $(FORTRAN)/datarep.o
 	@mkdir -p $$(@D)
-	$$(call say,FC ) mpifort.$(1) $$(FFLAGS_ALL) -I$(FORTRAN) -J$$(@D) -c -o $$@ $$<
+	$$(call say,FC ) $(MPIFORT_$(1)) $$(FFLAGS_ALL) -I$(FORTRAN) -J$$(@D) -c -o $$@ $$<
 $(BUILD)/libdatarep-fortran-$(1).so.$(VERSION): $(FORTRAN)/$(1)/comm.o $(FORTRAN)/$(1)/datarep_mpi.o $(FORTRAN_LIB) \
     $(BUILD)/libdatarep-mpi-$(1).so.$(VERSION) $(SHARED)
-	$$(call say,LD ) mpifort.$(1) -shared $$(LDFLAGS_ALL) $$(FORTRAN_RPATH) -Wl,-soname,libdatarep-fortran-$(1).so.$(SOMAJOR) -o $$@ $$^
+	$$(call say,LD ) $(MPIFORT_$(1)) -shared $$(LDFLAGS_ALL) $$(FORTRAN_RPATH) -Wl,-soname,libdatarep-fortran-$(1).so.$(SOMAJOR) -o $$@ $$^
 	@ln -sf $$(@F) $(BUILD)/libdatarep-fortran-$(1).so.$(SOMAJOR)
 	@ln -sf libdatarep-fortran-$(1).so.$(SOMAJOR) $(BUILD)/libdatarep-fortran-$(1).so
 endef
@@ -977,6 +979,10 @@ musl: ## build the core with musl as a static library, run the vectors and unit 
 deb: ## build the Debian packages into build/deb, install them in a new Debian, build programs there
 	@tools/install-deps build interop packaging
 	@tests/install/deb build/deb
+
+recipes: ## install missing packages, build and install by the recipes for Spack and conda, run their tests; VARIANTS=+mpi+fortran
+	@tools/install-deps build test interop python remote
+	@tests/install/run-recipes.py --build $(VARIANTS)
 
 docs: ## check the man pages; format them and the library's reference into build/docs
 	@tools/install-deps docs
