@@ -12,11 +12,11 @@ class Datarep(MakefilePackage):
 
     # Placeholders until there is a release: `tests/install/run-recipes.py --final` refuses them.
     homepage = "https://datarep.invalid/"
-    url = "https://datarep.invalid/datarep-0.1.0.tar.gz"
+    url = "https://datarep.invalid/datarep-1.0.0.tar.gz"
 
     license("MIT")
 
-    version("0.1.0", sha256="0000000000000000000000000000000000000000000000000000000000000000")
+    version("1.0.0", sha256="0000000000000000000000000000000000000000000000000000000000000000")
 
     variant("hdf5", default=True, description="Import and export HDF5 and netCDF-4 files")
     variant("netcdf", default=True, description="Import and export netCDF files, serve programs for netCDF")
