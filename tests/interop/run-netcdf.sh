@@ -31,17 +31,39 @@ trip() { # FILE.cdl DATAREP
         diff "$dir/before" "$dir/after"
 }
 
+# Attributes of CHARs are NC_CHAR, which nc_get_att_text() reads, whatever their shape.
+chars() {
+    cat > "$dir/chars.yaml" << 'END'
+datarep: external32
+root:
+  attrs: {one: {type: CHAR, value: "c"}, two: {type: CHAR, value: ["a", "b"]}, nul: {type: CHAR, value: ["a", "\0", "b"]},
+          table: {type: CHAR, value: [["a", "b"], ["c", "d"]]}}
+END
+    "$datarep" create -f -s "$dir/chars.yaml" "$dir/chars.drep" || return 1
+    "$datarep" export --force "$dir/chars.drep" "$dir/chars.nc" # 1: it tells of the shape of `table`
+    [ $? = 1 ] && ncdump "$dir/chars.nc" > "$dir/shown" &&
+        printf '\t\t:%s ;\n' 'one = "c"' 'two = "ab"' 'nul = "a\000b"' 'table = "abcd"' > "$dir/wanted" &&
+        grep : "$dir/shown" | grep -v // | diff "$dir/wanted" -
+}
+
+try() { # NAME COMMAND...
+    name=$1
+    shift
+    n=$((n + 1))
+    if "$@" > "$dir/log" 2>&1; then
+        echo "ok $n - $name"
+    else
+        failed=1
+        echo "not ok $n - $name"
+        sed 's/^/# /' "$dir/log"
+    fi
+}
+
 for cdl in "$here"/*.cdl; do
     for rep in external32 internal native; do
-        n=$((n + 1))
-        if trip "$cdl" $rep > "$dir/log" 2>&1; then
-            echo "ok $n - $(basename "$cdl") under $rep"
-        else
-            failed=1
-            echo "not ok $n - $(basename "$cdl") under $rep"
-            sed 's/^/# /' "$dir/log"
-        fi
+        try "$(basename "$cdl") under $rep" trip "$cdl" $rep
     done
 done
+try "attributes of characters" chars
 echo "1..$n"
 exit $failed

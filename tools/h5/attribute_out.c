@@ -223,7 +223,7 @@ static int check_attribute(struct attributes *as, const char *name, const drep_a
     return err;
 }
 
-static int copy_attribute_out(struct attributes *as, const char *name, const drep_attrinfo *info)
+static int copy_attribute_out(struct attributes *as, const char *name, drep_attrinfo *info)
 {
     struct job *j = as->j;
     struct notes notes;
@@ -244,11 +244,13 @@ static int copy_attribute_out(struct attributes *as, const char *name, const dre
     file = type_out(j, as->o, info->type, sharing_of(&as->sharings, name), &notes, named);
     j->in_attribute = 0;
     err = file ? map_from_hdf5(j, file, info->type, ORDER_SILENT, NULL, &m) : DREP_ERR_UNSUPPORTED;
-    if (!err)
-        err = netcdf_commit(j, file);
     if (!err) {
-        err = j->back ? check_attribute(as, name, info, &m, file)
-                      : write_attribute(as, name, info, &m, file, &nulls);
+        err = netcdf_commit(j, file);
+        if (!err)
+            err = netcdf_join_chars(j, file, m.mem, info);
+        if (!err)
+            err = j->back ? check_attribute(as, name, info, &m, file)
+                          : write_attribute(as, name, info, &m, file, &nulls);
         map_release(&m);
     }
     if (file > 0)

@@ -253,6 +253,17 @@ void netcdf_flatten(struct job *j, const char *path, drep_attrinfo *info)
     info->dims[0] = info->count;
 }
 
+int netcdf_join_chars(struct job *j, hid_t file, hid_t mem, drep_attrinfo *info)
+{
+    if (!j->netcdf || info->rank <= 0 || info->count == 0 ||
+        drep_type_code(info->type) != DREP_CODE_CHAR)
+        return 0;
+    if (H5Tset_size(file, (size_t)info->count) < 0 || H5Tset_size(mem, (size_t)info->count) < 0)
+        return job_fail_hdf5(j, "attribute");
+    info->rank = 0;
+    return 0;
+}
+
 /* ----------------------------------------------------------------------- links */
 
 /* libnetcdf follows each link when it opens a file, and opens none with a link that leads nowhere.

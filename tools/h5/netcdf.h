@@ -30,6 +30,10 @@ void netcdf_lengths(struct job *j, drep_dsinfo *info, int *longer);
 void netcdf_fill(hid_t type, hid_t dcpl);
 /* An attribute of several dimensions becomes one of one. */
 void netcdf_flatten(struct job *j, const char *path, drep_attrinfo *info);
+/* An attribute of CHARs becomes one text of as many bytes, NC_CHAR, and a scalar: as an array of
+ * texts of one byte each it would be NC_STRING.  file, mem: an element's datatype, which becomes
+ * all's. */
+int netcdf_join_chars(struct job *j, hid_t file, hid_t mem, drep_attrinfo *info);
 /* 0 if libnetcdf can follow this link of a group (its index), else an error, with j->why. */
 int netcdf_link(struct job *j, size_t group, const drep_linkinfo *link, const char *source);
 void netcdf_release(struct job *j);

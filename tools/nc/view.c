@@ -200,6 +200,20 @@ static int same_numbers(struct view *v, const drep_attrinfo *a, nc_type type)
     return same;
 }
 
+/* CHARs are NC_CHAR, one text. */
+static int same_chars(struct view *v, const drep_attrinfo *a, nc_type type, size_t len)
+{
+    char *ours = calloc(1, len + 1), *theirs = calloc(1, len + 1);
+    int same = ours && theirs && type == NC_CHAR && len == (size_t)a->count &&
+               drep_attr_read(v->j->d, v->path, a->name, DREP_CHAR, ours) == 0 &&
+               nc_get_att_text(v->group, v->var, a->name, theirs) == NC_NOERR &&
+               memcmp(ours, theirs, len) == 0;
+
+    free(ours);
+    free(theirs);
+    return same;
+}
+
 static int view_attribute(const char *name, void *ctx)
 {
     struct view *v = ctx;
@@ -216,6 +230,8 @@ static int view_attribute(const char *name, void *ctx)
     if (nc_inq_att(v->group, v->var, name, &type, &len) != NC_NOERR) {
         snprintf(what, sizeof what, "its attribute \"%.1000s\"", name);
         unseen(v, "attribute", v->path, what);
+    } else if (drep_type_code(a.type) == DREP_CODE_CHAR) {
+        same = a.count <= 0 || same_chars(v, &a, type, len);
     } else if (type == NC_CHAR || type == NC_STRING) {
         same = a.count <= 0 || same_text(v, &a, type, len);
     } else if (type < NC_STRING) {
