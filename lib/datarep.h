@@ -2117,9 +2117,9 @@ DREP_API int drep_unsealed(drep_file *file, drep_unsealed_fn *fn, void *ctx);
  * each object of which it says something else is there once more, under its name, in a group
  * "/lost+found" ("lost+found-ID" if that name is taken), with the soft and external links; other
  * links that it has are told, one by one, and left out.  Nothing inside the payload of a commit
- * counts as metadata.  Damaged payload reads as fill, an unfiltered chunk loses only its damaged
- * blocks of 4 KiB.  Objects that are no longer linked get a link in the root,
- * "lost+found-ID".  fn is called for everything that was lost,
+ * counts as metadata.  A header slot with one damaged byte is mended.  Damaged payload reads as
+ * fill, an unfiltered chunk loses only its damaged blocks of 4 KiB.  Objects that are no longer
+ * linked get a link in the root, "lost+found-ID".  fn is called for everything that was lost,
  * changed or in doubt, and for each finding of a check of the new file; *findings (may be NULL)
  * counts the calls: if 0, the new file is complete.  No handle may have the file open.
  * The new file appears at new_path at the end, after it was checked and all findings were

@@ -112,6 +112,7 @@ struct mending {
     struct repair *r;
     drep_dataset *ds;
     const char *path;
+    const char *fill; /* what lost elements read as */
     struct bad_chunk *bad;
     size_t n, room;
     struct extents *claimed;
@@ -128,6 +129,17 @@ static void coord_text(const struct mending *m, const uint64_t *coord, char *tex
     for (int k = 0; k < m->ds->chunks.rank && n < size; k++)
         n += (size_t)snprintf(text + n, size - n, "%s%llu", k > 0 ? "," : "",
                               (unsigned long long)coord[k]);
+}
+
+/* Zeros look like data where programs take another value, that of the attribute, for missing. */
+static const char *fill_words(const struct repair *r, const drep_dataset *ds, const char *path)
+{
+    struct attr_found marks = {0};
+    bool marked =
+        ds->rec.fill == FMT_FILL_ZERO && attr_find(r->from, path, "_FillValue", &marks) == 0;
+
+    attr_found_release(&marks);
+    return marked ? "fill, which is 0 here, not its attribute \"_FillValue\"" : "fill";
 }
 
 /* Notes a chunk that is damaged; it is mended after the walk, which may not change the tree. */
@@ -148,8 +160,8 @@ static int note_bad(struct mending *m, const uint64_t *coord, const struct buf *
         return DREP_ERR_NOMEM;
     m->n++;
     coord_text(m, coord, at, sizeof at);
-    snprintf(text, sizeof text, "dataset \"%s\": chunk (%s): %s%s", m->path, at, why.text,
-             part != BAD_BLOCKS ? "; it reads as fill" : "");
+    snprintf(text, sizeof text, "dataset \"%s\": chunk (%s): %s%s%s", m->path, at, why.text,
+             part != BAD_BLOCKS ? "; it reads as " : "", part != BAD_BLOCKS ? m->fill : "");
     return finding(DREP_ERR_CHECKSUM, offset, text, m->r);
 }
 
@@ -255,9 +267,9 @@ static void put_fill(uint8_t *p, uint64_t from, uint64_t to, uint64_t offset, vo
         coord_text(m, coord, at, sizeof at);
         snprintf(chunk, sizeof chunk, " of chunk (%s)", at);
     }
-    snprintf(text, sizeof text, "dataset \"%s\": elements %llu to %llu%s read as fill", m->path,
+    snprintf(text, sizeof text, "dataset \"%s\": elements %llu to %llu%s read as %s", m->path,
              (unsigned long long)(first + from / es),
-             (unsigned long long)(first + (to + es - 1) / es - 1), chunk);
+             (unsigned long long)(first + (to + es - 1) / es - 1), chunk, m->fill);
     if (fill_bytes(m->ds, p + from, from, to - from) != 0)
         memset(p + from, 0, (size_t)(to - from));
     finding(DREP_ERR_CHECKSUM, offset, text, m->r);
@@ -298,8 +310,8 @@ static int mend_compact(struct mending *m)
     buf_release(&b);
     if (!err || fatal(m->r, err))
         return err;
-    snprintf(text, sizeof text, "dataset \"%s\": %s; all its elements read as fill", m->path,
-             drep_error());
+    snprintf(text, sizeof text, "dataset \"%s\": %s; all its elements read as %s", m->path,
+             drep_error(), m->fill);
     if ((err = finding(err, 0, text, m->r)))
         return err;
     key_make(&key, m->ds->id, FMT_TAG_DATA);
@@ -323,6 +335,7 @@ static int mend_dataset(struct repair *r, uint64_t id, struct extents *claimed)
         mem_free(path); /* copying it will say so */
         return 0;
     }
+    m.fill = fill_words(r, m.ds, m.path);
     if (m.ds->rec.layout == FMT_COMPACT && m.ds->ft->type->variable) {
         err = mend_compact(&m);
         mem_free(path);

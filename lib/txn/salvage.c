@@ -75,10 +75,11 @@ static void say_finding(struct salvage *s, int err, uint64_t offset)
 #define SLOT_ZEROS 168 /* where the fields end (SPEC.md, 2) */
 #define SLOT_HEADER 256
 
+static const uint8_t magic[8] = {0x89, 0x44, 0x52, 0x50, 0x0d, 0x0a, 0x1a, 0x0a};
+
 /* Decode a slot whose checksum is wrong as if it were right: its fields may still be sound. */
 static bool slot_anyway(struct slot *out, const uint8_t *bytes, int which)
 {
-    static const uint8_t magic[8] = {0x89, 0x44, 0x52, 0x50, 0x0d, 0x0a, 0x1a, 0x0a};
     const char *why = NULL;
     uint8_t copy[FMT_SLOT_SIZE];
     uint32_t size;
@@ -152,6 +153,50 @@ static int no_slot(const uint8_t *first)
     return fail(DREP_ERR_CHECKSUM, "neither header slot can be read");
 }
 
+#define SLOT_SUM (FMT_SLOT_SIZE - 8)
+
+/* Mends the one byte that is damaged: no other value of it, nor of another byte, has a sum of 64
+ * bits that is right.  False: more is damaged; it takes a second to find out. */
+static bool slot_mend(uint8_t *bytes, int *at)
+{
+    uint64_t sum = load_u64(bytes + SLOT_SUM), wrong = sum ^ sum_of(bytes, SLOT_SUM);
+
+    for (int i = 0; i < 8; i++) {
+        if ((wrong & ~(UINT64_C(0xff) << 8 * i)) != 0)
+            continue;
+        *at = SLOT_SUM + 7 - i;
+        bytes[*at] ^= (uint8_t)(wrong >> 8 * i);
+        return true;
+    }
+    for (*at = 0; *at < SLOT_SUM; ++*at) {
+        uint8_t is = bytes[*at];
+
+        for (int change = 1; change < 256; change++) {
+            bytes[*at] = (uint8_t)(is ^ change);
+            if (sum_of(bytes, SLOT_SUM) == sum)
+                return true;
+        }
+        bytes[*at] = is;
+    }
+    return false;
+}
+
+/* Decodes a slot, mended if one byte is damaged. */
+static enum slot_state get_slot(struct salvage *s, int i, uint8_t *bytes, const char **why)
+{
+    uint64_t place = i < 2 ? (uint64_t)i * FMT_SLOT_SIZE : s->file->size - FMT_SLOT_SIZE;
+    int at, alike = 0;
+
+    for (size_t k = 0; k < sizeof magic; k++)
+        alike += bytes[k] == magic[k];
+    if (alike >= 7 && sum_of(bytes, SLOT_SUM) != load_u64(bytes + SLOT_SUM) &&
+        slot_mend(bytes, &at)) {
+        fail(DREP_ERR_CHECKSUM, "a byte of a header slot is damaged; the checksum tells its value");
+        say_finding(s, DREP_ERR_CHECKSUM, place + (uint64_t)at);
+    }
+    return slot_get(&s->slot[i], bytes, i % 2, why);
+}
+
 /* Decode the slots, as far as their sums are right or their fields may be. */
 static int load_slots(struct salvage *s, uint8_t bytes[SLOTS][FMT_SLOT_SIZE])
 {
@@ -163,7 +208,7 @@ static int load_slots(struct salvage *s, uint8_t bytes[SLOTS][FMT_SLOT_SIZE])
 
         slot->major = FMT_MAJOR;
         slot->minor = FMT_MINOR;
-        if (slot_get(slot, bytes[i], i % 2, &why) == SLOT_VALID && !why) {
+        if (get_slot(s, i, bytes[i], &why) == SLOT_VALID && !why) {
             if (i < 2 && !slot_is_ours(slot))
                 return refuse_version(slot);
             s->trust[i] = slot_counts(s, slot, i) ? SLOT_SURE : SLOT_NONE;

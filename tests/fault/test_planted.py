@@ -139,6 +139,10 @@ def damages(roots):
     def flip(at):
         return lambda b: b.__setitem__(at, b[at] ^ 1)
 
+    def beyond(at):
+        """Of a slot: it is mended while no other byte of it is damaged."""
+        return both(flip(at), flip(at - at % 4096 + 4000))
+
     def zero(at, n):
         return lambda b: b.__setitem__(slice(at, at + n), bytes(n))
 
@@ -150,18 +154,22 @@ def damages(roots):
     wipe3, wipe2 = zero(r3, n3), zero(r2, n2)
     yield "nothing", lambda b: None, 3
     yield "the newest slot is zeros", zero(newest, 4096), 2
-    yield "the newest slot's sum", flip(newest + 4095), 2
-    yield "the newest slot's root", flip(newest + 86), 2
-    yield "the newest slot's sequence", flip(newest + 23), 2
+    yield "a bit of the newest slot's sum", flip(newest + 4095), 3
+    yield "a bit of the newest slot's root", flip(newest + 86), 3
+    yield "a bit of the newest slot's sequence", flip(newest + 23), 3
+    yield "a bit of each slot", both(flip(newest + 86), flip(older + 86)), 3
+    yield "the newest slot's sum", beyond(newest + 4095), 2
+    yield "the newest slot's root", beyond(newest + 86), 2
+    yield "the newest slot's sequence", beyond(newest + 23), 2
     yield "the older slot is zeros", zero(older, 4096), 3
-    yield "the older slot's sum", flip(older + 4095), 3
-    yield "both sums", both(flip(newest + 4095), flip(older + 4095)), 3
-    yield "both sums, and the newest root", both(flip(newest + 4095), flip(older + 4095), wipe3), 2
+    yield "the older slot's sum", beyond(older + 4095), 3
+    yield "both sums", both(beyond(newest + 4095), beyond(older + 4095)), 3
+    yield "both sums, and the newest root", both(beyond(newest + 4095), beyond(older + 4095), wipe3), 2
     yield "the newest root is zeros", wipe3, 2
     yield "a bit of the newest root", flip(r3 + n3 - 3), 2
     yield "the newest root's sequence", flip(r3 + 23), 2
     yield "the newest root and the older slot", both(wipe3, zero(older, 4096)), 0
-    yield "the newest root and the older slot's sum", both(wipe3, flip(older + 4095)), 2
+    yield "the newest root and the older slot's sum", both(wipe3, beyond(older + 4095)), 2
     yield "the newest slot and the older root", both(zero(newest, 4096), wipe2), 0
     yield "the two newest roots", both(wipe3, wipe2), 0
 

@@ -446,6 +446,40 @@ START_TEST(test_a_damaged_magic_or_version)
 }
 END_TEST
 
+/* A file of one commit has one slot.  The sum tells which byte of it is damaged, and what it was.
+ */
+START_TEST(test_a_damaged_byte_of_the_only_slot)
+{
+    static const int first[] = {0,   9,   12,  23,  24,  60,  86,   100,
+                                150, 160, 200, 256, 258, 300, 4088, 4095};
+    const char *path = temp_path("byte"), *new_path = temp_path("byte.new");
+    int at = _i < 16 ? first[_i] : 331 + 253 * (_i - 16), was;
+    drep_header header = DREP_HEADER;
+    drep_file *f;
+    FILE *p;
+
+    make_source(path, 0);
+    f = opened(path, DREP_RDONLY);
+    ok(drep_header_get(f, &header));
+    ck_assert_uint_eq(header.sequence, 1);
+    ok(drep_close(f));
+    p = fopen(path, "r+b");
+    ck_assert_int_eq(fseek(p, at, SEEK_SET), 0);
+    was = fgetc(p);
+    ck_assert_int_eq(fseek(p, at, SEEK_SET), 0);
+    fputc(was ^ (1 + (7 * at + 1) % 255), p);
+    fclose(p);
+    repaired(path, new_path, "a byte of a header slot is damaged; the checksum tells its value");
+    f = opened(new_path, DREP_RDONLY);
+    ok(drep_header_get(f, &header));
+    ck_assert_str_eq(header.datarep, "internal");
+    have_attrs(f, "/", 0);
+    have_attrs(f, "/g/d", 3);
+    check_file(f);
+    ok(drep_close(f));
+}
+END_TEST
+
 /* ---- all or nothing ---- */
 
 static const char old_bytes[] = "what stood there before";
@@ -625,6 +659,7 @@ int main(void)
     tcase_add_test(t, test_links_of_a_damaged_commit);
     tcase_add_loop_test(t, test_a_damaged_chunk_reads_as_fill, 0, 2);
     tcase_add_loop_test(t, test_a_damaged_magic_or_version, 0, 12);
+    tcase_add_loop_test(t, test_a_damaged_byte_of_the_only_slot, 0, 31);
     tcase_add_test(t, test_a_stopped_repair_changes_nothing);
     tcase_add_test(t, test_a_stopped_repair_in_place);
     tcase_add_loop_test(t, test_a_full_disk_changes_nothing, 0, 2);
