@@ -198,8 +198,8 @@ static int judge_whole(struct request *r)
         return why_set(&r->why, r->grows ? DREP_ERR_LIMIT : DREP_ERR_UNSUPPORTED_OPERATION,
                        r->grows ? "the server has no ranges, and the file has %llu bytes (hint "
                                   "drep_http_whole_max)"
-                                : "the server has no ranges, and the file has %llu bytes (the hint "
-                                  "drep_http_whole=true loads all of it)",
+                                : "the server has no ranges, and the file has %llu bytes "
+                                  "(DATAREP_HINTS=drep_http_whole=true loads all of it)",
                        (unsigned long long)a->length);
     return 0;
 }
@@ -247,8 +247,8 @@ static bool sink_bytes(struct request *r, const char *p, size_t n)
                     ? "the server sends more bytes than it was asked for"
                 : r->grows ? "the server has no ranges, and the file is larger than "
                              "drep_http_whole_max"
-                           : "the server has no ranges (the hint drep_http_whole=true loads all of "
-                             "the file)");
+                           : "the server has no ranges (DATAREP_HINTS=drep_http_whole=true loads "
+                             "all of the file)");
         return false;
     }
     memcpy(r->sink + r->sunk, p, n);

@@ -154,8 +154,10 @@ static int view_files(struct viewing *v, char **files)
     int status;
 
     if (!installed_page(v->page, sizeof v->page)) {
-        tool_say(NULL, NULL, "the page is not installed: built without `make web`?");
-        return TOOL_CORRUPT;
+        tool_say(NULL, NULL,
+                 "the page is not installed: `make web` builds it, Debian's package datarep-view "
+                 "has it");
+        return TOOL_IO;
     }
     if (v->export)
         return view_export(v->export, v->page, files);
