@@ -414,7 +414,8 @@ class Group(Named, MutableMapping[str, Any]):
             self.create(name, value)
 
     def _store(self, name: str, value: array) -> None:
-        data = values.natural(value.value, values.Given(self._path(name)))
+        path = self._path(name)
+        data = values.natural(value.value, values.Given(path, file=self._file.filename, object=path))
         made = self.create(name, dtype=value.stored if value.stored is not None else data.dtype,
                            shape=data.shape, **value.create)
         value.report = made.write(data, threads=value.options.threads, range=_range(value.options))
@@ -769,6 +770,9 @@ class File(Group):
     [0 1 2]
     """
 
+    _process: int  # that opened it to write
+    _url: Optional[str]
+
     def __init__(self, path: Any, mode: Mode = "r", **options: Any) -> None:
         made = open(path, mode, **options)
         self._set(made._h, made.mode, made._hints, made._source)
@@ -794,7 +798,7 @@ class File(Group):
         self.order = BY_NAME
         self._hints = hints
         self._source = source
-        self._url: Optional[str] = None
+        self._url = None
         self._reports: dict[str, Report] = {}
         self._addresses: dict[int, str] = {}
         if handle.writes:

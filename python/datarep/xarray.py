@@ -215,8 +215,8 @@ class _Target:
         # Packing is to the nearest integer; the library refuses those that do not fit.
         if self._packed and form.dtype.kind in "iu" and value.dtype.kind == "f":
             value = np.rint(value)
-        value, form = values.fitted(value, form, values.Given(ds.name))
-        ds._write(index.parse(key, ds.shape), value, form)
+        value, form = values.fitted(value, form, ds._given(None))
+        ds._write(ds._key(key), value, form)
 
 
 def _decoded(v: xr.Variable) -> xr.Variable:
@@ -699,7 +699,8 @@ class Store(common.WritableCFDataStore):
         for key in ("_FillValue", "missing_value"):
             if key in attrs and dtype != str and np.dtype(dtype).kind in "iuf":
                 attrs[key] = values.exact(attrs[key], types.form_of_dtype(dtype),
-                                          values.Given(f"variable {name!r}: {key}"))[()]
+                                          values.Given(f"variable {name!r}: {key}", file=self._file.filename,
+                                                       wider="give the variable the dtype {}"))[()]
         fill = attrs.get("_FillValue")
         if dtype is str and fill is not None:
             raise NotImplementedError(f"variable {name!r}: text of any length has no _FillValue; remove "
