@@ -753,6 +753,16 @@ class Store(common.WritableCFDataStore):
         self._file.abandon()
 
 
+def _blocks(v: xr.Variable) -> Optional[tuple[int, ...]]:
+    """The chunks of an array of dask, which has several: of one shape, but for the last along each dimension."""
+    if v.chunks is None or all(len(lengths) == 1 for lengths in v.chunks) or 0 in v.shape:
+        return None
+    for lengths in v.chunks:
+        if len(set(lengths[:-1])) > 1 or lengths[-1] > lengths[0]:
+            return None
+    return tuple(lengths[0] for lengths in v.chunks)
+
+
 def _storage(encoding: Mapping[str, Any], v: xr.Variable, check: bool) -> tuple[Any, Any]:
     """Chunks and filters of a variable; those that came with it from a file only if they fit."""
     if not v.dims:
@@ -762,6 +772,8 @@ def _storage(encoding: Mapping[str, Any], v: xr.Variable, check: bool) -> tuple[
         chunks = tuple(chunks)
         if not check and len(chunks) != v.ndim:
             chunks = None
+    if chunks is None:
+        chunks = _blocks(v)
     filters = encoding.get("datarep_filters", encoding.get("filters"))
     if not isinstance(filters, (str, type(None))):
         filters = None  # those of zarr
@@ -1119,7 +1131,9 @@ class Accessor:
         mode: "w" makes a file, "x" only where there is none, "a" adds to one, "r+" to one that
         exists; without it "w", or "r+" with append_dim or region.
         encoding: {variable: {...}} with dtype, _FillValue, chunks, filters, datarep and those of CF, or
-        netCDF's chunksizes, zlib, compression ("zlib", "gzip", "zstd" or "lzf"), complevel, shuffle.
+        netCDF's chunksizes, zlib, compression ("zlib", "gzip", "zstd" or "lzf"), complevel, shuffle.  Without
+        chunks an array of dask is stored in its own, if there are several of one shape; else the library
+        chooses: none, unless filters or an unlimited dimension need them.
         append_dim: an unlimited dimension at whose end variables are added.
         region: {dimension: slice} of variables that are there; "auto", or {dimension: "auto"}: where the
         file has the coordinates of the dataset.

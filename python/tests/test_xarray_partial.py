@@ -214,3 +214,21 @@ def test_what_is_no_dataset_stays(tmp_path, how, kind):
     assert str(caught.value) == (f'{path}: /season: a {kind} is there; the variable "season" cannot be stored beside it')
     assert (caught.value.file, caught.value.object) == (path, "/season")
     assert open(path, "rb").read() == before
+
+
+@pytest.mark.parametrize("blocks, encoding, want", [
+    ({"t": 2, "y": 3}, {}, (2, 3)),  # the last along each may be shorter
+    ({"t": 2, "y": 3}, {"chunks": (5, 7)}, (5, 7)),
+    ({"t": (2, 3), "y": 7}, {}, None),  # the last is longer
+    ({"t": (1, 2, 2), "y": 7}, {}, None),
+    ({"t": 5, "y": 7}, {}, None),  # one block
+    (None, {}, None),
+])
+def test_chunks_of_dask(tmp_path, blocks, encoding, want):
+    """Blocks of one shape are the chunks of the variable, unless its encoding has some."""
+    pytest.importorskip("dask")
+    ds = xr.Dataset({"v": (("t", "y"), np.arange(35.0).reshape(5, 7))})
+    made = ds.chunk(blocks) if blocks else ds
+    made.datarep.save(tmp_path / "a.drep", encoding={"v": encoding} if encoding else None)
+    with dr.open(tmp_path / "a.drep") as f:
+        assert f["v"].chunks == want and f["v"][:].tolist() == ds.v.values.tolist()
