@@ -676,13 +676,15 @@ class Group(Named, MutableMapping[str, Any]):
                 yield self._object(path)
 
     def tree(self) -> "Tree":
-        """The group and all below it as text: print(f.tree()).
+        """The group and all below it as text, as `datarep ls --tree` shows them: print(f.tree()).
+
+        Of a dataset the shape, with the names of dimensions and a star where it may grow, the datatype, and units.
 
         >>> f = dr.open(":memory:", "w")
         >>> f["a/x"] = [1, 2, 3]
         >>> print(f["a"].tree())
         /a
-        └── x (3,) int64
+        └── x (3) INT64_T
         """
         from . import tree
         return tree.Tree(self)
@@ -915,8 +917,15 @@ class File(Group):
         """
         return self._h.seal()
 
-    def refresh(self) -> None:
-        """Move a reader, with its datasets, to the newest commit.
+    def refresh(self) -> bool:
+        """Move a reader, with its datasets, to the newest commit; whether there is a newer one.
+
+        A program that follows a writer asks again and again:
+
+            while running:
+                if f.refresh():
+                    show(f["x"][-1])
+                time.sleep(1)
 
         >>> import os, tempfile
         >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
@@ -928,23 +937,29 @@ class File(Group):
         >>> writer.commit()
         >>> reader["x"][()]
         1
-        >>> reader.refresh()
+        >>> reader.refresh(), reader.refresh()
+        (True, False)
         >>> reader["x"][()]
         2
         """
+        before = self.sequence
         self._addresses.clear()
         self._h.refresh()
+        return self.sequence != before
 
     def log(self) -> list[Commit]:
-        """The commits that can be opened, the oldest first.
+        """The commits that can be opened, the oldest first: the last two, unless the writer keeps more by
+        hints={"drep_keep": 10}.
 
         >>> import os, tempfile
         >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
-        >>> with dr.open(path, "w") as f:
-        ...     f["x"] = 1
+        >>> with dr.open(path, "w", hints={"drep_keep": 10}) as f:
+        ...     for n in range(4):
+        ...         f[f"x{n}"] = n
+        ...         f.commit()
         >>> with dr.open(path) as f:
         ...     print([c.number for c in f.log()])
-        [1]
+        [1, 2, 3, 4]
         """
         return [Commit(n, t / 1e9, end) for n, t, end in self._h.log()]
 
