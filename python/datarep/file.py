@@ -920,7 +920,7 @@ class File(Group):
     def refresh(self) -> bool:
         """Move a reader, with its datasets, to the newest commit; whether there is a newer one.
 
-        A program that follows a writer asks again and again:
+        A program that follows a writer asks again and again::
 
             while running:
                 if f.refresh():
