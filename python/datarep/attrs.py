@@ -140,6 +140,10 @@ class Attributes(MutableMapping[str, Any]):
         """
         return self._h.attr_info(self._path, name)[0]
 
+    def _given(self, name: str) -> values.Given:
+        """What messages call the value of an attribute."""
+        return values.Given(f"attribute {name!r}", file=self._h.name, object=self._path, wider="make the attribute {}")
+
     def __setitem__(self, name: str, value: Any) -> None:
         if not isinstance(name, str):
             raise TypeError(f"the name of an attribute is a str, not {type(name).__name__}")
@@ -161,7 +165,7 @@ class Attributes(MutableMapping[str, Any]):
         array([-2, 40], dtype=int16)
         """
         np = types.numpy()
-        given = values.Given(f"attribute {name!r}")
+        given = self._given(name)
         if isinstance(value, Empty):
             form = types.type_of(dtype if dtype is not None else value.dtype)
             self._h.attr_write(self._path, name, form.type, None, b"")

@@ -127,7 +127,7 @@ def spec_of(group: "Group", path: str, data: Any, dtype: Any, shape: Any, dims: 
             maxshape: Any, filters: Filters, fill: Any, layout: Any) -> Spec:
     """All of it, checked as far as the library does not check it."""
     null = isinstance(data, Empty)
-    given = values.Given(path, fill)
+    given = values.Given(path, fill, file=group._file.filename, object=path)
     if null:
         dtype = data.dtype if dtype is None else dtype
         data = None
@@ -165,7 +165,8 @@ def _rest(group: "Group", path: str, form: types.Form, stored: types.Type, shape
     kind, value = 0, None
     if fill is not None and fill is not False:
         kind = 1
-        one = values.exact(fill, form, values.Given(f"{path}: fill"))
+        one = values.exact(fill, form, values.Given(f"{path}: fill", file=group._file.filename, object=path,
+                                                    wider="make the dataset {}"))
         value = to_memory(form, np.array(one), f"{path}: fill")
         if form.plan is None and stored != form.type:
             value = _core.convert(stored, form.type, value)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import warnings
-from typing import (TYPE_CHECKING, Any, Generic, Iterator, Literal, NamedTuple, Optional, Sequence, TypeVar, Union,
-                    overload)
+from typing import (TYPE_CHECKING, Any, Callable, Generic, Iterator, Literal, NamedTuple, Optional, Sequence, TypeVar,
+                    Union, overload)
 
 from . import _core, index, types, values
 from .attrs import to_memory
-from .errors import ConversionWarning, shown
+from .errors import ConversionError, ConversionWarning, shown
 from .named import Named
 
 if TYPE_CHECKING:
@@ -136,10 +136,10 @@ class _Outer:
         self._ds = ds
 
     def __getitem__(self, key: Any) -> Any:
-        return self._ds._read(index.outer(key, self._ds._lengths()))
+        return self._ds._read(self._ds._key(key, index.outer))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self._ds._write(index.outer(key, self._ds._lengths()), value)
+        self._ds._write(self._ds._key(key, index.outer), value)
 
 
 class _Points:
@@ -157,7 +157,7 @@ class _Points:
                      for k in keys)
         if not any(isinstance(k, np.ndarray) for k in made):
             raise IndexError("vindex needs arrays of coordinates or a mask")
-        sel = index.parse(made, self._ds._lengths())
+        sel = self._ds._key(made)
         # zarr's rule: the dimensions of the points come first.
         if not sel.arrays:
             return sel
@@ -220,7 +220,7 @@ class View(Generic[Element]):
     def __getitem__(self, key: Any) -> Any: ...
 
     def __getitem__(self, key: Any) -> Any:
-        sel = index.parse(key, self.dataset._lengths())
+        sel = self.dataset._key(key)
         if sel.fields is not None:
             return View[Any](self.dataset, self._form)[sel.fields]
         got = self.dataset._read(sel, self._form)
@@ -231,7 +231,7 @@ class View(Generic[Element]):
         return got[self._single] if self._single else got
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        sel = index.parse(key, self.dataset._lengths())
+        sel = self.dataset._key(key)
         form, given = self._form, self.dataset._given(value)
         if self._single:
             self.dataset._write(sel, values.member(value, form, self._single, given), form)
@@ -329,6 +329,13 @@ class Dataset(Named, _core.Dataset):
             raise TypeError(f"{shown(self.name)}: a dataset of null space has no elements")
         return shape
 
+    def _key(self, key: Any, rules: Callable[[Any, tuple[int, ...]], index.Selection] = index.parse) -> index.Selection:
+        """What a key selects."""
+        try:
+            return rules(key, self._lengths())
+        except IndexError as error:
+            raise IndexError(f"{shown(self._file.filename)}: {shown(self.name)}: {error}") from None
+
     def _get(self, key: Any) -> Any:
         """Every key that the extension leaves."""
         try:
@@ -340,7 +347,7 @@ class Dataset(Named, _core.Dataset):
         if type(key) is np.ndarray and key.dtype == bool and key.shape == shape and shape \
                 and index.DENSE * np.count_nonzero(key) >= key.size:
             return np.asarray(self[...])[key]
-        sel = index.parse(key, shape)
+        sel = self._key(key)
         if sel.fields is not None:
             return self._members(sel)
         return self._read(sel)
@@ -348,8 +355,15 @@ class Dataset(Named, _core.Dataset):
     def _members(self, sel: index.Selection) -> Any:
         fields = sel.fields
         names = [fields] if isinstance(fields, str) else list(fields)  # type: ignore[arg-type]
-        got = self._read(sel, types.members_form(self._info()["type"], names))
+        got = self._read(sel, self._form_of(names))
         return got[fields] if isinstance(fields, str) else got
+
+    def _form_of(self, names: list[str]) -> types.Form:
+        """The form of members that a key names."""
+        if self.dtype.names is None:
+            raise TypeError(f"{shown(self._file.filename)}: {shown(self.name)}: elements of {self.type!r} have no "
+                            "members: indices are numbers and slices; xarray's .sel() selects by coordinate")
+        return types.members_form(self._info()["type"], names)
 
     def _read(self, sel: index.Selection, form: Optional[types.Form] = None,
               options: Options = PLAIN) -> Any:
@@ -420,11 +434,11 @@ class Dataset(Named, _core.Dataset):
             from . import plain
             plain.write(self, key, value)
             return
-        sel = index.parse(key, self._lengths())
+        sel = self._key(key)
         if sel.fields is not None:
             fields = sel.fields
             names = [fields] if isinstance(fields, str) else list(fields)
-            form, given = types.members_form(self._info()["type"], names), self._given(value)
+            form, given = self._form_of(names), self._given(value)
             if isinstance(fields, str):
                 made = values.member(value, form, fields, given)
             else:
@@ -435,9 +449,20 @@ class Dataset(Named, _core.Dataset):
 
     def _given(self, value: Any, options: Options = PLAIN) -> values.Given:
         """What messages call a value, the declared fill for masked elements, and what may change."""
-        masked = type(value).__name__ == "MaskedArray" and self._info()["fill"] == 1
+        fill, instead = None, ""
+        if type(value).__name__ == "MaskedArray":
+            fill, instead = (self.fillvalue, "") if self._info()["fill"] == 1 else (None, self._instead())
         lossy = options.range not in (0, RANGES["strict"])
-        return values.Given(self.name, self.fillvalue if masked else None, lossy)
+        return values.Given(self.name, fill, lossy, file=self._file.filename, object=self.name, masked=instead)
+
+    def _instead(self) -> str:
+        """What to give instead of masked elements, where an attribute says what stands for missing ones."""
+        for name in ("_FillValue", "missing_value"):
+            if name in self.attrs:
+                value = self.attrs[name]
+                said = shown(value.reshape(-1)[0] if getattr(value, "size", 0) == 1 else value)
+                return f"the dataset has none, but its attribute {name} is {said}: give value.filled({said})"
+        return ""
 
     def _value(self, value: Any, options: Options = PLAIN) -> tuple[Any, types.Form]:
         """The value as an array, and the form in which the library converts it."""
@@ -458,7 +483,7 @@ class Dataset(Named, _core.Dataset):
     def _put(self, sel: index.Selection, value: Any, form: types.Form, options: Options,
              strict: bool = False) -> None:
         """Write an array in its form; strict: Unlike, before anything is written, for texts that are no str."""
-        np = types.numpy()
+        np, given = types.numpy(), value
         sub = form.dtype.subdtype[1] if form.dtype.subdtype else ()
         try:
             value = np.broadcast_to(_without_ones(value, len(sel.out) + len(sub)), sel.out + sub)
@@ -472,19 +497,26 @@ class Dataset(Named, _core.Dataset):
                                 options)
             return
         value = index.arrange(sel, value)
+        try:
+            report = self._moved(sel, value, form, options, strict)
+        except ConversionError as error:
+            values.explain(error, given, form, self._form(), self._given(None))
+            raise
+        self._written(report, form, options)
+
+    def _moved(self, sel: index.Selection, value: Any, form: types.Form, options: Options, strict: bool) -> Any:
+        """The report of writing an array that lies as the selection does."""
+        np = types.numpy()
         if sel.arrays:
             rows, take = index.coordinates(sel)
             if take is not None:
                 flat = value.reshape((index.product(sel.common),) + value.shape[len(sel.common):])
                 value = np.ascontiguousarray(flat[take])
-            report = self._write_points(rows, rows.shape[1], form.type,
-                                        to_memory(form, value, self.name, strict), options)
-        else:
-            around = index._box(sel)
-            step = None if all(s == 1 for s in around.step) else around.step
-            report = self._write_box(around.start, around.lengths, step, form.type,
-                                     to_memory(form, value, self.name, strict), options)
-        self._written(report, form, options)
+            return self._write_points(rows, rows.shape[1], form.type, to_memory(form, value, self.name, strict), options)
+        around = index._box(sel)
+        step = None if all(s == 1 for s in around.step) else around.step
+        return self._write_box(around.start, around.lengths, step, form.type,
+                               to_memory(form, value, self.name, strict), options)
 
     def _written(self, report: Any, form: types.Form, options: Options) -> None:
         """Losses are kept as the report, and warned of unless the caller chose how to lose."""
@@ -585,7 +617,7 @@ class Dataset(Named, _core.Dataset):
         np = types.numpy()
         if not isinstance(out, np.ndarray):
             raise TypeError(f"elements are read into an array, not {type(out).__name__}")
-        sel = index.parse(key, self._lengths())
+        sel = self._key(key)
         form = self._form()
         if out.dtype != form.dtype and not _other_units(out.dtype, form.dtype):
             form = types.form_of_dtype(out.dtype)
@@ -627,7 +659,7 @@ class Dataset(Named, _core.Dataset):
             with self.collective:
                 return self.write(value, key, threads, range)
         self._file._reports.pop(self.name, None)
-        self._write(index.parse(key, self._lengths()), value, None, options_of(threads, range))
+        self._write(self._key(key), value, None, options_of(threads, range))
         return self.report
 
     def append(self, value: Any, axis: int = 0, threads: int = 0,
@@ -635,7 +667,8 @@ class Dataset(Named, _core.Dataset):
         """Add elements at the end of a dimension, which grows: a block of the dataset's shape, or
         without this dimension, for one step.
 
-        After an append that failed, for whatever reason, the dataset takes no other before
+        A block of another shape is refused, and changes nothing.  After an append that failed for
+        another reason, such as elements that cannot be stored, the dataset takes no other before
         `File.commit` or `resize`, also to the shape that it has: a loop that goes on would shift it
         against the datasets beside it.
 
@@ -646,32 +679,40 @@ class Dataset(Named, _core.Dataset):
         >>> x.shape, x[-1].tolist()
         ((3, 2), [5.0, 6.0])
         """
+        options, axis = options_of(threads, range), self._growing(axis)
         try:
-            options = options_of(threads, range)
-            value, form = self._rows(value, axis, options)
+            value, form = self._value(value, options)
         except BaseException:
             self._append_failed()
             raise
+        value = self._rows(value, axis, form)
         n = value.shape[axis]
         if not n:
             return
-        report = self._append(axis, n, form.type, to_memory(form, value, self.name), options)
+        try:
+            report = self._append(axis, n, form.type, to_memory(form, value, self.name), options)
+        except ConversionError as error:
+            values.explain(error, value, form, self._form(), self._given(None))
+            raise
         self._written(report, form, options)
 
-    def _rows(self, value: Any, axis: int, options: Options) -> tuple[Any, types.Form]:
+    def _growing(self, axis: int) -> int:
+        """The dimension along which an append is, if there is one."""
+        if not 0 <= axis < len(self._lengths()):
+            raise ValueError(f"{shown(self.name)}: there is no dimension {axis} to append along, the shape is {self.shape}")
+        return axis
+
+    def _rows(self, value: Any, axis: int, form: types.Form) -> Any:
         """The block to append, as an array with that dimension."""
-        np = types.numpy()
-        shape = list(self._lengths())
-        value, form = self._value(value, options)
+        np, shape = types.numpy(), list(self._lengths())
         sub = list(form.dtype.subdtype[1]) if form.dtype.subdtype else []
         rest = shape[:axis] + shape[axis + 1:] + sub
         if list(value.shape) == rest:
             value = np.expand_dims(value, axis)
-        want = list(shape) + sub
-        if value.ndim != len(want) or value.shape[:axis] + value.shape[axis + 1:] != tuple(rest):
-            raise ValueError(f"a block of shape {value.shape} cannot be appended along dimension "
+        if value.ndim != len(rest) + 1 or value.shape[:axis] + value.shape[axis + 1:] != tuple(rest):
+            raise ValueError(f"{shown(self.name)}: a block of shape {value.shape} cannot be appended along dimension "
                              f"{axis} of {tuple(shape)}")
-        return np.ascontiguousarray(value), form
+        return np.ascontiguousarray(value)
 
     def resize(self, shape: Union[int, Sequence[int]], axis: Optional[int] = None) -> None:
         """Change the lengths, within maxshape.

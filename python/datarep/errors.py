@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Exceptions and warnings.
 
-Every exception of the library is an `Error`, and also of the class that Python has for its kind:
+Every error of the library is an `Error`, and also of the class that Python has for its kind:
 `KeyError` for an object that is not there, `OSError` with errno and filename for a file, `TypeError`,
-`ValueError`, `IndexError`.
+`ValueError`, `IndexError`.  What Python can judge alone is of the latter three, and no `Error`.
 """
 from __future__ import annotations
 
@@ -32,18 +32,21 @@ def near(word: str, words: Iterable[str]) -> str:
 class Error(Exception):
     """An error of the library.
 
-    code: the number of DREP_ERR_..., reason: its short text; object: the path of the object, byte: the
-    position in the file that the error is about, None if it is about none.
+    code: the number of DREP_ERR_..., reason: its short text; file: the name of the file, object: the path
+    of the object, byte: the position in the file that the error is about, each None if it is about none.
 
     >>> f = dr.open(":memory:", "w")
     >>> try:
     ...     f["x"]
     ... except dr.Error as error:
     ...     print(type(error).__name__, isinstance(error, KeyError), error)
+    ...     print(error.file, error.object, error.byte)
     NotFoundError True :memory:: /x: no object "x"
+    :memory: /x None
     """
 
     code: int = 0
+    file: Optional[str] = None
     object: Optional[str] = None
     byte: Optional[int] = None
 
@@ -210,6 +213,20 @@ _CLASSES: dict[int, tuple[type, int]] = {
 _NUMBERS = {os.strerror(n): n for n in sorted(_errno.errorcode, reverse=True)}
 
 
+# What messages of the library name by its C interface, or leave to the caller.
+_WORDS = {"drep_commit()": "commit()", "drep_dataset_resize()": "resize()"}
+_READ_ONLY = 8
+
+
+def _worded(code: int, message: str) -> str:
+    """A message of the library for programs in Python."""
+    for theirs, ours in _WORDS.items():
+        message = message.replace(theirs, ours)
+    if code == _READ_ONLY and message.endswith("opened read-only"):
+        message += ': open it with mode "a"'
+    return message
+
+
 def _number(message: str, default: int) -> int:
     """The errno whose text ends the message."""
     return _NUMBERS.get(message.rsplit(": ", 1)[-1], default)
@@ -221,6 +238,7 @@ def make(code: int, message: str, filename: Optional[str], path: str = "", byte:
 
     number: the errno of a file object's exception, 0 if there is none."""
     cls, usual = _CLASSES.get(code, (ArgumentError, 0))
+    message = _worded(code, message)
     made: Any
     if usual:
         prefix = f"{shown(filename)}: "
@@ -229,6 +247,7 @@ def make(code: int, message: str, filename: Optional[str], path: str = "", byte:
     else:
         made = cls(message)
     made.code = code
+    made.file = filename or None
     made.object = path or None
     made.byte = byte if byte >= 0 else None
     return made

@@ -414,7 +414,8 @@ class Group(Named, MutableMapping[str, Any]):
             self.create(name, value)
 
     def _store(self, name: str, value: array) -> None:
-        data = values.natural(value.value, values.Given(self._path(name)))
+        path = self._path(name)
+        data = values.natural(value.value, values.Given(path, file=self._file.filename, object=path))
         made = self.create(name, dtype=value.stored if value.stored is not None else data.dtype,
                            shape=data.shape, **value.create)
         value.report = made.write(data, threads=value.options.threads, range=_range(value.options))
@@ -675,13 +676,15 @@ class Group(Named, MutableMapping[str, Any]):
                 yield self._object(path)
 
     def tree(self) -> "Tree":
-        """The group and all below it as text: print(f.tree()).
+        """The group and all below it as text, as `datarep ls --tree` shows them: print(f.tree()).
+
+        Of a dataset the shape, with the names of dimensions and a star where it may grow, the datatype, and units.
 
         >>> f = dr.open(":memory:", "w")
         >>> f["a/x"] = [1, 2, 3]
         >>> print(f["a"].tree())
         /a
-        └── x (3,) int64
+        └── x (3) INT64_T
         """
         from . import tree
         return tree.Tree(self)
@@ -769,6 +772,9 @@ class File(Group):
     [0 1 2]
     """
 
+    _process: int  # that opened it to write
+    _url: Optional[str]
+
     def __init__(self, path: Any, mode: Mode = "r", **options: Any) -> None:
         made = open(path, mode, **options)
         self._set(made._h, made.mode, made._hints, made._source)
@@ -794,7 +800,7 @@ class File(Group):
         self.order = BY_NAME
         self._hints = hints
         self._source = source
-        self._url: Optional[str] = None
+        self._url = None
         self._reports: dict[str, Report] = {}
         self._addresses: dict[int, str] = {}
         if handle.writes:
@@ -911,8 +917,15 @@ class File(Group):
         """
         return self._h.seal()
 
-    def refresh(self) -> None:
-        """Move a reader, with its datasets, to the newest commit.
+    def refresh(self) -> bool:
+        """Move a reader, with its datasets, to the newest commit; whether there is a newer one.
+
+        A program that follows a writer asks again and again::
+
+            while running:
+                if f.refresh():
+                    show(f["x"][-1])
+                time.sleep(1)
 
         >>> import os, tempfile
         >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
@@ -924,23 +937,29 @@ class File(Group):
         >>> writer.commit()
         >>> reader["x"][()]
         1
-        >>> reader.refresh()
+        >>> reader.refresh(), reader.refresh()
+        (True, False)
         >>> reader["x"][()]
         2
         """
+        before = self.sequence
         self._addresses.clear()
         self._h.refresh()
+        return self.sequence != before
 
     def log(self) -> list[Commit]:
-        """The commits that can be opened, the oldest first.
+        """The commits that can be opened, the oldest first: the last two, unless the writer keeps more by
+        hints={"drep_keep": 10}.
 
         >>> import os, tempfile
         >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
-        >>> with dr.open(path, "w") as f:
-        ...     f["x"] = 1
+        >>> with dr.open(path, "w", hints={"drep_keep": 10}) as f:
+        ...     for n in range(4):
+        ...         f[f"x{n}"] = n
+        ...         f.commit()
         >>> with dr.open(path) as f:
         ...     print([c.number for c in f.log()])
-        [1]
+        [1, 2, 3, 4]
         """
         return [Commit(n, t / 1e9, end) for n, t, end in self._h.log()]
 

@@ -136,7 +136,7 @@ def pack(datarep: Any, value: Any, dtype: Any = None, range: Optional[Range] = N
     form = types.type_of(dtype if dtype is not None else value.dtype)
     if form.plan is not None:
         raise TypeError("elements of variable length cannot be packed")
-    array = np.ascontiguousarray(values.exact(value, form, values.Given("value")))
+    array = np.ascontiguousarray(values.exact(value, form, values.Given("value", wider="say dtype={}")))
     count = array.nbytes // form.dtype.itemsize if form.dtype.itemsize else 0
     data, report = _core.pack(name, array, count, form.type, options_of(threads, range))
     if report and not range:

@@ -29,46 +29,60 @@ def size(n: int) -> str:
 def _dims(ds: Any) -> str:
     shape = ds.shape
     if shape is None:
-        return "null"
+        return "(null)"
     names, most = ds.dims, ds.maxshape
     parts = []
     for i, n in enumerate(shape):
         said = f"{names[i]}={n}" if names[i] else str(n)
         parts.append(said + ("*" if most[i] is None else ""))
-    return "(" + ", ".join(parts) + ("," if len(parts) == 1 else "") + ")"
+    return f"({', '.join(parts)})"
 
 
 def describe(ds: Any) -> str:
-    """One line: shape, type, units, chunks, filters."""
-    said = [_dims(ds), str(ds.dtype)]
+    """One line, as `datarep ls --tree` has it: shape, type, units."""
+    said = [_dims(ds), repr(ds.type)]
     units = ds.attrs.get("units")
     if isinstance(units, str):
         said.append(f"[{units}]")
+    return " ".join(said)
+
+
+def _storage(ds: Any) -> str:
+    """How the elements are stored: chunks, filters, and a representation that is not the file's."""
+    said = []
     if ds.chunks:
         said.append("chunks " + "x".join(map(str, ds.chunks)))
     if ds.filters:
         said.append(ds.filters)
     if ds.datarep != ds.file.datarep:
-        said.append(ds.datarep)
-    return " ".join(said)
+        said.append(f"stored as {ds.datarep}")
+    return "".join(f"{part}, " for part in said)
 
 
-def _members(group: Any) -> Iterator[tuple[str, str, Any]]:
-    """(name, what is said of it, the group below or None)"""
-    h = group._file._h
-    for name, link, kind, _, target, other in h.list(group.name, group._file.order):
+def _members(group: Any, seen: dict[int, str]) -> Iterator[tuple[str, str, Any]]:
+    """(name, what is said of it, the group below or the dataset, or None); seen: the objects that were
+    shown, with their paths."""
+    for name, link, kind, number, target, other in group._file._h.list(group.name, group._file.order):
+        path = group._path(name)
+        first = path if link in (2, 3) else seen.setdefault(number, path)
         if link == 2:
-            yield name, f"-> {target}", None
+            yield name, f"soft link -> {target}", None
         elif link == 3:
-            yield name, f"-> {other}:{target}", None
+            yield name, f"external link -> {other}:{target}", None
+        elif first != path:
+            yield name, f"hard link -> {first}", None
         elif kind == 1:
             yield name, "", group[name]
         elif kind == 2:
-            yield name, describe(group[name]), None
+            yield name, describe(group[name]), group[name]
         elif kind == 3:
-            yield name, f"datatype {group[name].type!r}", None
+            yield name, f"type {group[name].type!r}", None
         else:
             yield name, "(unknown)", None
+
+
+def _is_group(below: Any) -> bool:
+    return hasattr(below, "tree")
 
 
 class Tree:
@@ -80,17 +94,16 @@ class Tree:
     def _lines(self) -> Iterator[str]:
         group = self._group
         yield group.name if group.name != "/" else group.file.filename
-        yield from self._level(group, "", set())
+        yield from self._level(group, "", {group.id: group.name})
 
-    def _level(self, group: Any, indent: str, above: set[int]) -> Iterator[str]:
-        above = above | {group.id}
-        rows = list(_members(group))
+    def _level(self, group: Any, indent: str, seen: dict[int, str]) -> Iterator[str]:
+        rows = list(_members(group, seen))
         for i, (name, said, below) in enumerate(rows):
             last = i == len(rows) - 1
-            yield f"{indent}{'└── ' if last else '├── '}{name}{'/' if below is not None else ''}" \
+            yield f"{indent}{'└── ' if last else '├── '}{name}{'/' if _is_group(below) else ''}" \
                 + (f" {said}" if said else "")
-            if below is not None and below.id not in above:
-                yield from self._level(below, indent + ("    " if last else "│   "), above)
+            if _is_group(below):
+                yield from self._level(below, indent + ("    " if last else "│   "), seen)
 
     def __str__(self) -> str:
         lines: list[str] = []
@@ -120,26 +133,25 @@ def _attributes(o: Any) -> str:
 
 def _dataset(ds: Any) -> str:
     stored = ds.usage()
-    said = f"{_text(describe(ds))} <span class='s'>{size(ds.nbytes)}, " \
+    said = f"{_text(describe(ds))} <span class='s'>{_text(_storage(ds))}{size(ds.nbytes)}, " \
            f"{size(stored['bytes'])} stored</span>"
     return said + _attributes(ds)
 
 
-def _group(group: Any, above: set[int], budget: list[int]) -> str:
+def _group(group: Any, seen: dict[int, str], budget: list[int]) -> str:
     items = []
-    above = above | {group.id}
-    for name, said, below in _members(group):
+    for name, said, below in _members(group, seen):
         budget[0] -= 1
         if budget[0] < 0:
             items.append("<li>...</li>")
             break
         shown = _text(name)
-        if below is not None and below.id not in above:
+        if _is_group(below):
             items.append(f"<li><details open><summary>{shown}/</summary>"
-                         f"{_group(below, above, budget)}</details></li>")
-        elif below is None and said and not said.startswith(("->", "datatype", "(unknown")):
+                         f"{_group(below, seen, budget)}</details></li>")
+        elif below is not None:
             items.append(f"<li><details><summary>{shown} <span class='s'>{_text(said)}</span>"
-                         f"</summary>{_dataset(group[name])}</details></li>")
+                         f"</summary>{_dataset(below)}</details></li>")
         else:
             items.append(f"<li>{shown} {_text(said)}</li>")
     return _attributes(group) + f"<ul>{''.join(items)}</ul>"
@@ -150,5 +162,5 @@ def html(o: Any) -> str:
     if o.file.closed:
         return _text(repr(o))
     head = f"<b>{_text(o.file.filename)}</b> {_text(o.name)}"
-    body = _group(o, set(), [_LIMIT]) if hasattr(o, "tree") else _dataset(o)
+    body = _group(o, {o.id: o.name}, [_LIMIT]) if hasattr(o, "tree") else _dataset(o)
     return f"{_STYLE}<div class='drep'>{head}{body}</div>"

@@ -11,31 +11,56 @@ from __future__ import annotations
 
 import collections.abc
 import datetime
+import math
 import numbers
 import os
 import warnings
 from typing import Any, Optional
 
 from . import _core, types
-from .errors import ConversionWarning
+from .errors import ConversionError, ConversionWarning, make, shown
 
 __all__ = ["Given", "exact", "fitted", "natural", "row"]
 
 _EXACT = 1 << 53  # integers up to here are exact in a double
+_CLAMP = 2  # DREP_RANGE_CLAMP
 MANY = 1024  # objects
+
+
+WIDER = 'make the dataset {}, or say how with range="clamp" or "wrap"'
 
 
 class Given:
     """What a message calls the value, what stands for masked elements, an array or None, and whether
-    the caller has said how numbers may change."""
+    the caller has said how numbers may change; the file and the object that it is for, and what to do
+    about a number or about masked elements that cannot be stored."""
 
-    __slots__ = ("name", "fill", "lossy")
+    __slots__ = ("name", "fill", "lossy", "file", "object", "wider", "masked")
 
-    def __init__(self, name: str = "", fill: Any = None, lossy: bool = False) -> None:
+    def __init__(self, name: str = "", fill: Any = None, lossy: bool = False, *, file: str = "", object: str = "",
+                 wider: str = WIDER, masked: str = "") -> None:
         self.name, self.fill, self.lossy = name, fill, lossy
+        self.file, self.object, self.wider = file, object, wider
+        self.masked = masked or "create the dataset with fill=, or give value.filled(...)"
 
     def said(self, text: str) -> str:
         return f"{self.name}: {text}" if self.name else text
+
+    def part(self, name: str) -> "Given":
+        """The same for a part of the value."""
+        return Given(self.said(name), self.fill, self.lossy, file=self.file, object=self.object, wider=self.wider,
+                     masked=self.masked)
+
+    def refused(self, text: str) -> str:
+        """The message for a number that the target does not hold: it names the file and the object, too."""
+        path = self.object if not self.name.startswith(self.object) else ""
+        return ": ".join([shown(part) for part in (self.file, path) if part] + [self.said(text)])
+
+    def error(self, text: str) -> ConversionError:
+        """The exception of refused()."""
+        made = make(18, self.refused(text), self.file, self.object)
+        assert isinstance(made, ConversionError)
+        return made
 
 
 NOBODY = Given()
@@ -68,12 +93,11 @@ def _unmasked(np: Any, value: Any, given: Given) -> Any:
     if not np.ma.is_masked(value):
         return value.data
     if given.fill is None:
-        raise ValueError(given.said("masked elements cannot be stored without a fill value: create the "
-                                    "dataset with fill=, or give value.filled(...)"))
+        raise ValueError(given.said(f"masked elements cannot be stored without a fill value: {given.masked}"))
     mask, made = np.ma.getmaskarray(value), np.array(value.data)
     if mask.dtype.names is not None:
         raise ValueError(given.said("structs with masked members cannot be stored: give value.filled(...)"))
-    fill = fitted(given.fill, types.form_of_dtype(made.dtype), Given(given.name))[0]
+    fill = fitted(given.fill, types.form_of_dtype(made.dtype), given)[0]
     made[mask] = fill[()]
     return made
 
@@ -320,7 +344,7 @@ def row(value: Any, dtype: Any) -> Any:
 def member(value: Any, form: types.Form, name: str, given: Given = NOBODY) -> Any:
     """Structs with one member, of that member's values."""
     np = types.numpy()
-    part = _part(np, value, form.dtype[name], Given(_member(given, name), given.fill))
+    part = _part(np, value, form.dtype[name], given.part(f"member {name!r}"))
     made = np.empty(part.shape[:part.ndim - len(form.dtype[name].shape)], form.dtype)
     made[name] = part
     return made
@@ -353,7 +377,7 @@ def _plain(np: Any, made: Any, own: types.Form, given: Given) -> tuple[Any, type
         if kind == "c" and made.dtype.kind in "biuf":
             made = _complex(np, made, given)
         if made.dtype.kind == "f" and kind in "iuO" and not bits and not given.lossy:
-            _whole(np, made, own.dtype, given)
+            _whole(np, made, own, given)
         return made, types.form_of_dtype(made.dtype)
     if kind == "S":
         return _bytes(np, made, own.dtype, given), own
@@ -414,14 +438,57 @@ def _complex(np: Any, made: Any, given: Given) -> Any:
     return made.astype("G" if wide else "c16")
 
 
-def _whole(np: Any, made: Any, dtype: Any, given: Given) -> None:
+def _whole(np: Any, made: Any, own: types.Form, given: Given) -> None:
     """Floats that are to be integers are integers."""
     wrong = np.rint(made) != made
     if np.any(wrong):
         at = int(np.flatnonzero(np.ravel(wrong))[0])
-        target = dtype if dtype.kind in "iu" else "integer"
-        raise ValueError(given.said(f"{_element(np, made, at)} is {np.ravel(made)[at]}, which no {target} "
-                                    "equals: round it first, or say how with range="))
+        if np.isnan(np.ravel(made)[at]):
+            raise given.error(_too_large(np, made, at, own, given))
+        target = own.dtype if own.dtype.kind in "iu" else "integer"
+        raise given.error(f"{_element(np, made, at)} is {np.ravel(made)[at]}, which no {target} "
+                          "equals: round it first, or say how with range=")
+
+
+def _too_large(np: Any, made: Any, at: int, own: types.Form, given: Given) -> str:
+    """What is said of a number that its type does not hold."""
+    dtype = (made.dtype.metadata or {}).get("datarep", made.dtype)
+    return f"{_element(np, made, at)} is {np.ravel(made)[at]}, which {own.type} does not hold: {given.wider.format(dtype)}"
+
+
+def _first_unfit(np: Any, made: Any, source: types.Form, own: types.Form) -> Optional[int]:
+    """The first number that a type does not hold; None: each fits, or they are no numbers of one item."""
+    if not (_is_number(made.dtype) and _is_number(own.dtype)):
+        return None
+    if source.plan is None and own.plan is None:
+        out = np.empty(made.shape, own.dtype)
+        lost = _core.convert_all(own.type, out, source.type, np.ascontiguousarray(made), made.size, _CLAMP) or ()
+        found = [n for n in (*lost[4:5], *lost[6:7]) if n >= 0]
+        return min(found) if found else None
+    low, high = _limits(np, own.dtype)
+    return next((at for at, v in enumerate(made.reshape(-1).tolist()) if not low <= v <= high), None)
+
+
+def _limits(np: Any, dtype: Any) -> tuple[float, float]:
+    """The least and the greatest number of a dtype of integers, also of 128 bits."""
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        return int(limits.min), int(limits.max)
+    if dtype.kind != "O":
+        return -math.inf, math.inf
+    return (0, (1 << 128) - 1) if dtype.metadata["datarep"][0] == "U" else (-(1 << 127), (1 << 127) - 1)
+
+
+def explain(error: ConversionError, made: Any, source: types.Form, own: types.Form, given: Given) -> None:
+    """Let the library's error about a number that does not fit name the element, and what would do.
+
+    made: what was to be stored, as `source` says.  An error about something else keeps its words."""
+    np = types.numpy()
+    at = _first_unfit(np, made, source, own)
+    if at is not None:
+        error.args = (given.refused(_too_large(np, made, at, own, given)),)
+    error.file = error.file or given.file or None
+    error.object = error.object or given.object or None
 
 
 def _truths(np: Any, made: Any, given: Given) -> Any:
@@ -496,7 +563,11 @@ def _converted(made: Any, form: types.Form, given: Given) -> Any:
         return _exact(np, made, form.dtype, given)
     out = np.empty(made.shape, form.dtype)
     if made.size:
-        _core.convert_all(form.type, out, source.type, np.ascontiguousarray(made), made.size)
+        try:
+            _core.convert_all(form.type, out, source.type, np.ascontiguousarray(made), made.size)
+        except ConversionError as error:
+            explain(error, made, source, form, given)
+            raise
     if made.dtype.kind in "iu" and out.dtype.kind in "fc" and not given.lossy:
         wrong = np.count_nonzero(out.real.astype("g") != made.astype("g"))
         if wrong:
@@ -545,7 +616,7 @@ def _structs(np: Any, value: Any, dtype: Any, given: Given) -> Any:
     made = np.empty(shape, dtype)
     for i, name in enumerate(dtype.names):
         column = [row[i] for row in rows]
-        part = _part(np, _column(np, column, dtype[name]), dtype[name], Given(_member(given, name)))
+        part = _part(np, _column(np, column, dtype[name]), dtype[name], given.part(f"member {name!r}"))
         made[name] = part.reshape(shape + part.shape[1:])
     return made
 
@@ -564,10 +635,6 @@ def _column(np: Any, column: list[Any], dtype: Any) -> Any:
     return made
 
 
-def _member(given: Given, name: str) -> str:
-    return f"{given.name}: member {name!r}" if given.name else f"member {name!r}"
-
-
 def _renamed(np: Any, value: Any, dtype: Any, given: Given) -> Any:
     if value.dtype == dtype and not dtype.hasobject:
         return value
@@ -577,7 +644,7 @@ def _renamed(np: Any, value: Any, dtype: Any, given: Given) -> Any:
                                    "some of them"))
     made = np.empty(value.shape, dtype)
     for name in dtype.names:
-        made[name] = _part(np, value[name], dtype[name], Given(_member(given, name)))
+        made[name] = _part(np, value[name], dtype[name], given.part(f"member {name!r}"))
     return made
 
 

@@ -17,6 +17,7 @@ package is installed, xarray itself finds the engine when it opens a file.
 from __future__ import annotations
 
 import functools
+import json
 import os
 import re
 import warnings
@@ -38,7 +39,7 @@ from xarray.core.utils import try_read_magic_number_from_file_or_path
 from . import index, notes, scales, types, values
 from .attrs import Empty
 from .dataset import LAYOUTS, UNLIMITED, Dataset
-from .errors import shown
+from .errors import make, shown
 from .file import DATASET, GROUP, File, Mode, _reopen, is_stream, is_url, open
 
 __all__ = ["Accessor", "ArrayAccessor", "Backend", "Store", "open_groups", "save_groups", "save_mfdataset"]
@@ -215,8 +216,8 @@ class _Target:
         # Packing is to the nearest integer; the library refuses those that do not fit.
         if self._packed and form.dtype.kind in "iu" and value.dtype.kind == "f":
             value = np.rint(value)
-        value, form = values.fitted(value, form, values.Given(ds.name))
-        ds._write(index.parse(key, ds.shape), value, form)
+        value, form = values.fitted(value, form, ds._given(None))
+        ds._write(ds._key(key), value, form)
 
 
 def _decoded(v: xr.Variable) -> xr.Variable:
@@ -391,6 +392,17 @@ class Store(common.WritableCFDataStore):
         return self._append is not None or bool(self._region)
 
     # ---------------------------------------------------------------- reading
+
+    def _find(self, name: Hashable) -> Optional[Dataset]:
+        """The dataset that a variable of this name is, or None; ExistsError if something else has the name."""
+        group, file = self._group, self._file
+        path = group._path(common._encode_variable_name(name))
+        kind = file._h.exists(path)
+        if kind in (0, DATASET):
+            return file._dataset(path) if kind else None
+        there = "group" if kind == GROUP else "datatype"
+        raise make(27, f"{shown(file.filename)}: {shown(path)}: a {there} is there; the variable "
+                       f"{shown(json.dumps(str(name), ensure_ascii=False))} cannot be stored beside it", file.filename, path)
 
     def _datasets(self) -> Iterator[tuple[str, Dataset]]:
         file = self._file
@@ -579,6 +591,8 @@ class Store(common.WritableCFDataStore):
               writer: Any = None, unlimited_dims: Any = None) -> None:
         """Variables that are there keep their encoding."""
         self._asked = set(map(str, check_encoding_set))
+        for name in variables:
+            self._find(name)
         old = {n: self._variable(n, ds) for n, ds in self._datasets() if n in variables}
         if old:
             given = sorted(set(old) & self._asked)
@@ -628,8 +642,9 @@ class Store(common.WritableCFDataStore):
         before = None if self._append is None else self._lengths()[str(self._append)]
         for key, v in variables.items():
             name = common._encode_variable_name(key)
-            if name in self._group:
-                ds = self._group[name]
+            there = self._find(key)
+            if there is not None:
+                ds = there
                 if self._partial:
                     self._check_same(ds, v)
                     if self._is_there(ds, v):
@@ -699,7 +714,8 @@ class Store(common.WritableCFDataStore):
         for key in ("_FillValue", "missing_value"):
             if key in attrs and dtype != str and np.dtype(dtype).kind in "iuf":
                 attrs[key] = values.exact(attrs[key], types.form_of_dtype(dtype),
-                                          values.Given(f"variable {name!r}: {key}"))[()]
+                                          values.Given(f"variable {name!r}: {key}", file=self._file.filename,
+                                                       wider="give the variable the dtype {}"))[()]
         fill = attrs.get("_FillValue")
         if dtype is str and fill is not None:
             raise NotImplementedError(f"variable {name!r}: text of any length has no _FillValue; remove "
@@ -737,6 +753,16 @@ class Store(common.WritableCFDataStore):
         self._file.abandon()
 
 
+def _blocks(v: xr.Variable) -> Optional[tuple[int, ...]]:
+    """The chunks of an array of dask, which has several: of one shape, but for the last along each dimension."""
+    if v.chunks is None or all(len(lengths) == 1 for lengths in v.chunks) or 0 in v.shape:
+        return None
+    for lengths in v.chunks:
+        if len(set(lengths[:-1])) > 1 or lengths[-1] > lengths[0]:
+            return None
+    return tuple(lengths[0] for lengths in v.chunks)
+
+
 def _storage(encoding: Mapping[str, Any], v: xr.Variable, check: bool) -> tuple[Any, Any]:
     """Chunks and filters of a variable; those that came with it from a file only if they fit."""
     if not v.dims:
@@ -746,6 +772,8 @@ def _storage(encoding: Mapping[str, Any], v: xr.Variable, check: bool) -> tuple[
         chunks = tuple(chunks)
         if not check and len(chunks) != v.ndim:
             chunks = None
+    if chunks is None:
+        chunks = _blocks(v)
     filters = encoding.get("datarep_filters", encoding.get("filters"))
     if not isinstance(filters, (str, type(None))):
         filters = None  # those of zarr
@@ -791,7 +819,7 @@ def _equal(a: Any, b: Any) -> bool:
 def _regions(store: Store, dataset: xr.Dataset, region: Any) -> Any:
     """The region with its slices: "auto" is where the coordinates of the file are those given."""
     if region == "auto":
-        region = {d: "auto" for d in dataset.dims if d in dataset.coords and d in store._group}
+        region = {d: "auto" for d in dataset.dims if d in dataset.coords and store._find(d) is not None}
         if not region:
             raise ValueError("region 'auto' needs coordinates, in the file and here")
     if not isinstance(region, dict):
@@ -801,11 +829,12 @@ def _regions(store: Store, dataset: xr.Dataset, region: Any) -> Any:
         made[dim] = part
         if part != "auto":
             continue
-        if dim not in dataset.coords or dim not in store._group:
+        there = store._find(dim)
+        if dim not in dataset.coords or there is None:
             raise ValueError(f"region 'auto' of {dim!r} needs its coordinates, in the file and here")
-        old = {str(dim): store._variable(str(dim), store._group[str(dim)])}
-        there = pd.Index(conventions.decode_cf_variables(old, {})[0][str(dim)].values)
-        at = there.get_indexer(dataset[dim].to_index())
+        old = {str(dim): store._variable(str(dim), there)}
+        labels = pd.Index(conventions.decode_cf_variables(old, {})[0][str(dim)].values)
+        at = labels.get_indexer(dataset[dim].to_index())
         if (at < 0).any() or not len(at) or (np.diff(at) != 1).any():
             raise ValueError(f"the coordinates {dim!r} are not consecutive ones of the file")
         made[dim] = slice(int(at[0]), int(at[-1]) + 1)
@@ -1102,7 +1131,9 @@ class Accessor:
         mode: "w" makes a file, "x" only where there is none, "a" adds to one, "r+" to one that
         exists; without it "w", or "r+" with append_dim or region.
         encoding: {variable: {...}} with dtype, _FillValue, chunks, filters, datarep and those of CF, or
-        netCDF's chunksizes, zlib, compression ("zlib", "gzip", "zstd" or "lzf"), complevel, shuffle.
+        netCDF's chunksizes, zlib, compression ("zlib", "gzip", "zstd" or "lzf"), complevel, shuffle.  Without
+        chunks an array of dask is stored in its own, if there are several of one shape; else the library
+        chooses: none, unless filters or an unlimited dimension need them.
         append_dim: an unlimited dimension at whose end variables are added.
         region: {dimension: slice} of variables that are there; "auto", or {dimension: "auto"}: where the
         file has the coordinates of the dataset.

@@ -2,13 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/key.h"
 
-static int out_of_bounds(Py_ssize_t i, int d, int64_t len)
-{
-    PyErr_Format(PyExc_IndexError, "index %zd is out of bounds for axis %d with size %lld", i, d,
-                 (long long)len);
-    return KEY_ERROR;
-}
-
 static int part(struct key_box *b, int d, PyObject *key, int64_t len)
 {
     if (PySlice_Check(key)) {
@@ -46,13 +39,11 @@ static int part(struct key_box *b, int d, PyObject *key, int64_t len)
     Py_ssize_t i = PyLong_AsSsize_t(key);
     if (i == -1 && PyErr_Occurred()) {
         PyErr_Clear();
-        PyErr_Format(PyExc_IndexError, "index %R is out of bounds for axis %d with size %lld", key,
-                     d, (long long)len);
-        return KEY_ERROR;
+        return KEY_OTHER;
     }
     b->start[d] = i < 0 ? i + len : i;
     if (b->start[d] < 0 || b->start[d] >= len)
-        return out_of_bounds(i, d, len);
+        return KEY_OTHER;
     b->count[d] = b->stride[d] = 1;
     return KEY_BOX;
 }

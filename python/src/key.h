@@ -18,7 +18,7 @@ struct key_box {
 
 enum { KEY_ERROR = -1, KEY_OTHER = 0, KEY_BOX = 1 };
 /* KEY_BOX, or KEY_OTHER for a key that Python's rules are needed for (arrays, masks, names of
- * members, too many indices), or KEY_ERROR with an exception. */
+ * members, too many indices) or refuse (out of bounds), or KEY_ERROR with an exception. */
 int key_parse(int rank, const int64_t *dims, PyObject *key, struct key_box *b);
 /* array[::-1, :, ...] of the dimensions that are shown backwards; gives up the array. */
 PyObject *key_flip(PyObject *array, const struct key_box *b);

@@ -331,18 +331,19 @@ static PyObject *convert_one(PyObject *module, PyObject *args)
     return out;
 }
 
-/* convert_all(to, memory, from, memory, count): elements of types without variable parts, one for
- * one; what the target cannot hold is an error. */
+/* convert_all(to, memory, from, memory, count, range=strict): elements of types without variable
+ * parts, one for one; the report.  Of range strict, what the target cannot hold is an error. */
 static PyObject *convert_all(PyObject *module, PyObject *args)
 {
     PyObject *to, *from, *out, *in;
     const drep_type *target, *source;
     long long count;
+    drep_report report = DREP_REPORT;
     memory dst, src;
-    int err;
+    int range = DREP_RANGE_STRICT, err;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "OOOOL", &to, &out, &from, &in, &count) ||
+    if (!PyArg_ParseTuple(args, "OOOOL|i", &to, &out, &from, &in, &count, &range) ||
         !type_converter(to, &target) || !type_converter(from, &source) ||
         !memory_get(out, true, &dst))
         return NULL;
@@ -353,19 +354,18 @@ static PyObject *convert_all(PyObject *module, PyObject *args)
     if (drep_type_variable(source) || drep_type_variable(target) ||
         !elements_fit(source, count, src.size) || !elements_fit(target, count, dst.size))
         PyErr_SetString(PyExc_ValueError, "the values cannot be converted here");
-    else if (count && (err = drep_convert(
-                           target, dst.ptr, source, src.ptr, count,
-                           &DREP_XFER(.range = DREP_RANGE_STRICT, .buf_size = (size_t)dst.size))))
+    else if (count && (err = drep_convert(target, dst.ptr, source, src.ptr, count,
+                                          &DREP_XFER(.range = range, .report = &report,
+                                                     .buf_size = (size_t)dst.size))))
         raise_error(err, NULL);
     memory_release(&dst);
     memory_release(&src);
-    if (PyErr_Occurred())
-        return NULL;
-    Py_RETURN_NONE;
+    return PyErr_Occurred() ? NULL : report_tuple(&report);
 }
 
 PyMethodDef rep_functions[] = {
-    {"convert_all", convert_all, METH_VARARGS, "(to, memory, from, memory, count)"},
+    {"convert_all", convert_all, METH_VARARGS,
+     "(to, memory, from, memory, count, range=strict): report"},
     {"convert", convert_one, METH_VARARGS, "(to, from, memory): one element as bytes"},
     {"register_datarep", register_datarep, METH_VARARGS, "(name, read, write, extent)"},
     {"declare_datarep", declare_datarep, METH_VARARGS,

@@ -72,7 +72,7 @@ def test_classic_netcdf_pads(file: Any, tmp_path: Any, form: str) -> None:
         assert n["c"][:].tolist() == [0, 0, 0]
 
 
-@pytest.mark.parametrize("wrong", [[2**40], ["a"], [[1, 2], [3, 4]], object()])
+@pytest.mark.parametrize("wrong", [[2**40], ["a"], [1.5], object()])
 def test_a_loop_that_goes_on_shifts_nothing(file: Any, wrong: Any) -> None:
     for name in "abc":
         file.create(name, dtype="i4", dims=["t"])
@@ -93,11 +93,28 @@ def test_a_loop_that_goes_on_shifts_nothing(file: Any, wrong: Any) -> None:
     assert file["b"][...].tolist() == list(range(8))
 
 
+def test_a_wrong_shape_is_refused_alone(file: Any) -> None:
+    """A block of another shape, a dimension that is not there, an option: nothing was appended, the next is taken."""
+    file.dims["y"] = 2
+    a = file.create("a", dtype="i4", dims=["t", "y"])
+    for step in range(3):
+        for block in ([1, 2, 3], [[1], [2]], 5, [[[1, 2]]]):
+            with pytest.raises(ValueError, match="^/a: a block of shape .* cannot be appended along dimension 0 of "):
+                a.append(block)
+        for axis in (2, -1):
+            with pytest.raises(ValueError, match="^/a: there is no dimension"):
+                a.append([1, 2], axis=axis)
+        with pytest.raises(ValueError, match="^range: 'clip'"):
+            a.append([1, 2], range="clip")  # type: ignore[arg-type]
+        a.append([step, 0])
+    assert a[:, 0].tolist() == [0, 1, 2]
+
+
 def test_a_commit_lets_it_go_on(file: Any) -> None:
     a = file.create("a", dtype="i4", dims=["t"])
     with pytest.raises(Exception):
         a.append([2**40])
-    with pytest.raises(dr.Error, match="drep_commit"):
+    with pytest.raises(dr.Error, match=r"before commit\(\), or resize\(\) to"):
         a.append([1])
     file.commit()
     a.append([1])

@@ -130,7 +130,7 @@ def test_commits_and_readers(path):
         assert r["x"].shape == (2,)
         old = r["x"]
         kept = pickle.loads(pickle.dumps(old))
-        r.refresh()
+        assert r.refresh() is True and r.refresh() is False
         assert old[...].tolist() == [1, 2, 3] and kept[...].tolist() == [1, 2]
         assert [c.number for c in f.log()] == [1, 2]
         with dr.open(path, commit=1) as first:

@@ -177,3 +177,14 @@ def test_tables_for_those_who_come(library, tmp_path, monkeypatch):
             assert plain(got) == plain(expected), our
             compared += 1
     assert compared >= 5 or not theirs
+
+
+def test_the_table_of_exceptions():
+    """The reference names every class of errors, with the classes that it is of."""
+    rows = re.findall(r"^(\w+)  +(?:``)?(\w+)(?:``)?  +\S", text_of("api.rst").split("\nclass  ")[1].split("\nxarray\n")[0], re.M)
+    errors = datarep.errors
+    found = {name: cls for name, cls in vars(errors).items()
+             if inspect.isclass(cls) and issubclass(cls, datarep.Error)}
+    assert dict(rows).keys() == found.keys() and len(rows) == len(found)
+    for name, parent in rows:
+        assert found[name].__bases__[-1].__name__ == parent, name

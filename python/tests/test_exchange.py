@@ -10,6 +10,8 @@ import datarep as dr
 import numpy as np
 import pytest
 
+from datarep import command
+
 
 def test_declared_representation(tmp_path):
     mainframe = dr.Datarep("mainframe-test", base="external32", DOUBLE="ibm-hex64")
@@ -244,10 +246,35 @@ def test_trees():
         f.create("g/x", np.arange(6.0).reshape(2, 3), attrs={"units": "K"})
         f["g/link"] = dr.SoftLink("/g")
         text = str(f.tree())
-        assert "x (2, 3) float64 [K]" in text
+        assert "x (2, 3) DOUBLE [K]" in text
         html = f._repr_html_()
         assert "&lt;b&gt;" in html and "<b>" not in html.split("title")[1]
     assert "closed" in f._repr_html_()
+
+
+def test_trees_are_those_of_the_command(tmp_path):
+    """Each line is one that `datarep ls --tree` prints, in another order."""
+    path = str(tmp_path / "a.drep")
+    with dr.open(path, "w", datarep="external32") as f:
+        f.dims["time"] = None
+        f["a"] = ["a", "b"]
+        f["rows"] = np.zeros(2, [("a", "i4"), ("b", "f8", (2,)), ("c", "S3")])
+        f.create("v", dtype=dr.vlen_dtype("i4"), shape=(2,))
+        f.create("e", dtype=dr.enum_dtype({"A": 0, "B": 1}), shape=3)
+        f.create("t", dtype="f4", dims=["time"], chunks=(8,), filters="shuffle,zstd:3", attrs={"units": "m"})
+        f.create("n", dtype="BFLOAT16", shape=3, datarep="native")
+        f["null"], f["scalar"], f["type"], f["g/x"] = dr.Empty("f4"), 1.5, np.dtype("i8"), [True]
+        f["soft"], f["external"], f["hard"] = dr.SoftLink("/a"), dr.ExternalLink("o.drep", "/x"), f["a"]
+    with dr.open(path) as f:
+        ours = str(f.tree()).splitlines()
+        html = f.tree()._repr_html_()
+    assert "chunks 8, shuffle,zstd:3" in html and "stored as native" in html
+    theirs = command.run(["ls", "--tree", path])
+
+    def bare(lines):
+        return sorted(line.strip("│├└─ ") for line in lines[1:])
+
+    assert bare(ours) == bare(theirs.stdout.splitlines())
 
 
 def test_elements_are_written_at_multiples_of_a_piece():

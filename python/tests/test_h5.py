@@ -656,3 +656,13 @@ def test_as_in_h5py(work, tmp_path):
     for h5, end in ((real, "h5"), (h5py, "drep")):
         results.append(list(work(h5, lambda name: str(tmp_path / f"{name}.{end}"))))
     assert results[1] == results[0]
+
+
+@pytest.mark.parametrize("name", ["g", "t"])
+def test_a_scale_is_a_dataset(name):
+    with h5py.File(io.BytesIO(), "w") as f:
+        f["x"], f["t"] = [1, 2], np.dtype("i4")
+        f.create_group("g")
+        with pytest.raises(TypeError, match=f'a scale is a dataset, not <HDF5 .* "/?{name}"'):
+            f["x"].dims[0].attach_scale(f[name])
+        assert not list(f[name].attrs) and not list(f["x"].attrs)

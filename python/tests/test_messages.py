@@ -152,7 +152,7 @@ REFUSED = [
     (put("p", 3), TypeError,
      "/p: elements of int64 cannot be stored as durations: give numpy.timedelta64(number, unit)"),
     (put("x", 1.5), ValueError,
-     "/x: the value is 1.5, which no int64 equals: round it first, or say how with range="),
+     ":memory:: /x: the value is 1.5, which no int64 equals: round it first, or say how with range="),
     (put("v", None), TypeError, "/v: the value is None, which is no sequence: give an empty list"),
     (put("r", 3), TypeError, "/r: a struct is a tuple of 2 values (a, b), not an int"),
     (put("r", (1, 2.0, 3)), TypeError, "/r: a struct is a tuple of 2 values (a, b), not a tuple of 3"),
@@ -181,6 +181,19 @@ REFUSED = [
     (lambda f: dr.open(3), TypeError,
      'path: a path, ":memory:", bytes of a file or a file object is needed, not int'),
     (lambda f: dr.open("x", "w", datarep=3), TypeError, "datarep: a name or a Datarep is needed, not int"),
+    # indices
+    (lambda f: f["x"][3], IndexError, ":memory:: /x: index 3 is out of bounds for axis 0 with size 3"),
+    (lambda f: f["x"][2**70], IndexError, f":memory:: /x: index {2**70} is out of bounds for axis 0 with size 3"),
+    (lambda f: f["x"].__setitem__(-4, 0), IndexError, ":memory:: /x: index -4 is out of bounds for axis 0 with size 3"),
+    (lambda f: f["x"].oindex[[5]], IndexError, ":memory:: /x: index 5 is out of bounds for axis 0 with size 3"),
+    (lambda f: f["x"].astype("f4")[0, 0], IndexError,
+     ":memory:: /x: too many indices for array: array is 1-dimensional, but 2 were indexed"),
+    (lambda f: f["x"]["time=3"], TypeError,
+     ":memory:: /x: elements of INT64_T have no members: indices are numbers and slices; xarray's .sel() selects by "
+     "coordinate"),
+    (lambda f: f["x"].__setitem__("time=3", 1), TypeError,
+     ":memory:: /x: elements of INT64_T have no members: indices are numbers and slices; xarray's .sel() selects by "
+     "coordinate"),
     # representations
     (lambda f: dr.Datarep("messages", DUBLE="binary32"), ValueError,
      "DUBLE is no predefined datatype, as INT32_T and DOUBLE are; did you mean DOUBLE?"),
@@ -203,6 +216,120 @@ def test_messages(f, number):
         call(f)
     assert str(caught.value) == text
     assert "n" not in f and "z" not in f.dims and f["x"][...].tolist() == [1, 2, 3]
+
+
+# Numbers that do not fit: the type of the dataset, the call, and what is said of them.
+BIG = 2**40
+SAY = 'make the dataset {}, or say how with range="clamp" or "wrap"'
+UNFIT = [
+    ("i4", lambda d: d.__setitem__(slice(2), [1, BIG]),
+     f"element (1,) is {BIG}, which INT32_T does not hold: {SAY.format('int64')}"),
+    ("i4", lambda d: d.__setitem__(0, BIG), f"the value is {BIG}, which INT32_T does not hold: {SAY.format('int64')}"),
+    ("i4", lambda d: d.__setitem__([3, 1], [1, BIG]),
+     f"element (1,) is {BIG}, which INT32_T does not hold: {SAY.format('int64')}"),
+    ("i4", lambda d: d.write([1, BIG, 2, 3], range="round"),
+     f"element (1,) is {BIG}, which INT32_T does not hold: {SAY.format('int64')}"),
+    ("i4", lambda d: d.append([1, BIG]), f"element (1,) is {BIG}, which INT32_T does not hold: {SAY.format('int64')}"),
+    ("i4", lambda d: d.oindex.__setitem__([0], 2**70),
+     f"the value is {2**70}, which INT32_T does not hold: {SAY.format('UINT128_T')}"),
+    ("i4", lambda d: d.__setitem__(0, np.nan), f"the value is nan, which INT32_T does not hold: {SAY.format('float64')}"),
+    ("i4", lambda d: d.__setitem__(0, 1e20), f"the value is 1e+20, which INT32_T does not hold: {SAY.format('float64')}"),
+    ("i4", lambda d: d.__setitem__(0, 1.5), "the value is 1.5, which no int32 equals: round it first, or say how with range="),
+    ("u8", lambda d: d.__setitem__(0, -1), f"the value is -1, which UINT64_T does not hold: {SAY.format('int64')}"),
+    ("f4", lambda d: d.__setitem__(..., [0, 0, 1e300, 0]),
+     f"element (2,) is 1e+300, which FLOAT does not hold: {SAY.format('float64')}"),
+    ("f2", lambda d: d.__setitem__(0, 70000), f"the value is 70000, which FLOAT16 does not hold: {SAY.format('int64')}"),
+    ("c8", lambda d: d.__setitem__(slice(2), [1, 1e300j]),
+     f"element (1,) is 1e+300j, which C_FLOAT_COMPLEX does not hold: {SAY.format('complex128')}"),
+    ("BFLOAT16", lambda d: d.as_float32().__setitem__(0, 1e39),
+     f"the value is 1e+39, which BFLOAT16 does not hold: {SAY.format('float64')}"),
+    ("INT128_T", lambda d: d.__setitem__(0, 2**127),
+     f"the value is {2**127}, which INT128_T does not hold: {SAY.format('UINT128_T')}"),
+    ([("a", "i2"), ("b", "f8")], lambda d: d.__setitem__(slice(2), [(1, 2), (BIG, 3)]),
+     f"member 'a': element (1,) is {BIG}, which INT16_T does not hold: {SAY.format('int64')}"),
+    ("i4", lambda d: d.attrs.create("a", [BIG], dtype="i4"),
+     f"attribute 'a': element (0,) is {BIG}, which INT32_T does not hold: make the attribute int64"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(UNFIT)))
+def test_numbers_that_do_not_fit(number):
+    dtype, call, text = UNFIT[number]
+    with dr.open(":memory:", "w") as f:
+        d = f.create("g/d", dtype=dtype, shape=(4,), maxshape=(None,), chunks=(2,))
+        before = d[...].tolist()
+        with pytest.raises(dr.errors.ConversionError) as caught:
+            call(d)
+        assert str(caught.value) == f":memory:: /g/d: {text}"
+        assert (caught.value.file, caught.value.object, caught.value.code) == (":memory:", "/g/d", 18)
+        assert d[...].tolist() == before
+
+
+@pytest.mark.parametrize("make, text", [
+    (lambda f: f.create("g/d", [1, BIG], dtype="i4"),
+     f"element (1,) is {BIG}, which INT32_T does not hold: {SAY.format('int64')}"),
+    (lambda f: f.create("g/d", dtype="i2", shape=3, fill=BIG),
+     f"fill: the value is {BIG}, which INT16_T does not hold: make the dataset int64"),
+    (lambda f: f.__setitem__("g/d", dr.array([BIG], stored="i4")),
+     f"element (0,) is {BIG}, which INT32_T does not hold: {SAY.format('int64')}"),
+])
+def test_new_datasets_of_numbers_that_do_not_fit(make, text):
+    with dr.open(":memory:", "w") as f:
+        with pytest.raises(dr.errors.ConversionError) as caught:
+            make(f)
+        assert str(caught.value) == f":memory:: /g/d: {text}" and caught.value.object == "/g/d"
+
+
+def test_numbers_that_do_not_fit_by_h5(tmp_path):
+    h5 = pytest.importorskip("datarep.h5")
+    path = str(tmp_path / "a.drep")
+    with h5.File(path, "w") as f:
+        d = f.create_dataset("d", shape=(2,), dtype="i4")
+        for call, name in [
+                (lambda: d.__setitem__(slice(None), np.array([1, BIG])), "/d: element (1,)"),
+                (lambda: f.create_dataset("g/e", data=np.array([BIG]), dtype="i4"), "/g/e: element (0,)"),
+                (lambda: d.attrs.create("a", np.array([BIG]), dtype="i4"), "/d: attribute 'a': element (0,)")]:
+            with pytest.raises(dr.errors.ConversionError) as caught:
+                call()
+            assert str(caught.value).startswith(f"{path}: {name} is {BIG}, which INT32_T does not hold: ")
+            assert caught.value.file == path
+
+
+def test_errors_name_the_file(tmp_path):
+    path = str(tmp_path / "a.drep")
+    with pytest.raises(dr.Error) as caught:
+        dr.open(path)
+    assert caught.value.file == caught.value.filename == path and caught.value.object is None
+    with dr.open(path, "w") as f:
+        f["x"] = [1]
+    with dr.open(path) as f:
+        with pytest.raises(KeyError) as caught:
+            f["y"]
+        assert (caught.value.file, caught.value.object) == (path, "/y")
+        with pytest.raises(PermissionError) as caught:
+            f["x"][0] = 2
+        assert str(caught.value) == f"[Errno 30] opened read-only: open it with mode \"a\": '{path}'"
+        assert caught.value.file == path
+    with pytest.raises(dr.Error) as caught:
+        dr.Datarep("messages-none", base="nothing")
+    assert caught.value.file is None
+
+
+def test_masked_elements_and_the_attribute():
+    with dr.open(":memory:", "w") as f:
+        x = f.create("x", dtype="f4", shape=(2,), maxshape=(None,))
+        masked = np.ma.masked_array([1.0, 2.0], [True, False])
+        with pytest.raises(ValueError) as caught:
+            x[:] = masked
+        assert str(caught.value) == ("/x: masked elements cannot be stored without a fill value: create the dataset "
+                                     "with fill=, or give value.filled(...)")
+        for value in (np.float32(-1e34), np.array([-1e34], "f4")):  # as netCDF's files have it
+            x.attrs["_FillValue"] = value
+            with pytest.raises(ValueError) as caught:
+                x.append(masked)
+            assert str(caught.value) == ("/x: masked elements cannot be stored without a fill value: the dataset has "
+                                         "none, but its attribute _FillValue is -1e+34: give value.filled(-1e+34)")
+            f.commit()
 
 
 def test_hints_of_others_are_theirs():

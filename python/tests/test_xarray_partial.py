@@ -194,3 +194,41 @@ def test_arrays_and_lists_of_files(tmp_path):
     parts = [xr.Dataset({"v": ("x", [i])}) for i in range(2)]
     datarep.xarray.save_mfdataset(parts, [tmp_path / "0.drep", tmp_path / "1.drep"])
     assert opened(tmp_path / "1.drep").v.values.tolist() == [1]
+
+
+@pytest.mark.parametrize("how", [{"mode": "a"}, {"mode": "r+"}, {"region": "auto"}, {"region": {"season": slice(0, 2)}},
+                                 {"append_dim": "season"}])
+@pytest.mark.parametrize("kind", ["group", "datatype"])
+def test_what_is_no_dataset_stays(tmp_path, how, kind):
+    """A variable of the name of a group or a datatype is refused in words, and nothing has changed."""
+    path = str(tmp_path / "g.drep")
+    with dr.open(path, "w") as f:
+        if kind == "group":
+            f.create_group("season")
+        else:
+            f["season"] = np.dtype("i4")
+        f["x"] = 1
+    before = open(path, "rb").read()
+    with pytest.raises(dr.errors.ExistsError) as caught:
+        xr.Dataset({"v": ("season", [1.0, 2.0])}, {"season": [1, 2]}).datarep.save(path, **how)
+    assert str(caught.value) == (f'{path}: /season: a {kind} is there; the variable "season" cannot be stored beside it')
+    assert (caught.value.file, caught.value.object) == (path, "/season")
+    assert open(path, "rb").read() == before
+
+
+@pytest.mark.parametrize("blocks, encoding, want", [
+    ({"t": 2, "y": 3}, {}, (2, 3)),  # the last along each may be shorter
+    ({"t": 2, "y": 3}, {"chunks": (5, 7)}, (5, 7)),
+    ({"t": (2, 3), "y": 7}, {}, None),  # the last is longer
+    ({"t": (1, 2, 2), "y": 7}, {}, None),
+    ({"t": 5, "y": 7}, {}, None),  # one block
+    (None, {}, None),
+])
+def test_chunks_of_dask(tmp_path, blocks, encoding, want):
+    """Blocks of one shape are the chunks of the variable, unless its encoding has some."""
+    pytest.importorskip("dask")
+    ds = xr.Dataset({"v": (("t", "y"), np.arange(35.0).reshape(5, 7))})
+    made = ds.chunk(blocks) if blocks else ds
+    made.datarep.save(tmp_path / "a.drep", encoding={"v": encoding} if encoding else None)
+    with dr.open(tmp_path / "a.drep") as f:
+        assert f["v"].chunks == want and f["v"][:].tolist() == ds.v.values.tolist()

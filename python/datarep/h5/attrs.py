@@ -7,7 +7,7 @@ from typing import Any, Iterator
 
 import numpy as np
 
-from .. import types as main_types
+from .. import types as main_types, values
 from ..attrs import NOTE, Attributes, Empty, read_array
 from . import types
 from ..errors import shown
@@ -97,10 +97,11 @@ class AttributeManager(MutableMapping[str, Any]):
             dtype = data.dtype if dtype is None else dtype
             attrs.create(name, Empty(types.to_main(dtype)))
             return dtype
+        given = attrs._given(name)
         if dtype is not None and types.check_vlen_dtype(dtype) not in (None, str, bytes):
-            attrs.create(name, _ragged(data, dtype, shape), dtype=types.to_main(dtype))
+            attrs.create(name, _ragged(data, dtype, shape, given), dtype=types.to_main(dtype))
             return dtype
-        array = types.as_data(data, dtype if dtype is None or not dtype.subdtype else dtype.base)
+        array = types.as_data(data, dtype if dtype is None or not dtype.subdtype else dtype.base, given)
         stored = array.dtype if dtype is None else dtype
         if stored.subdtype and array.shape[-len(stored.shape):] != stored.shape:
             raise ValueError(f"Array dtype shape {stored.shape} is incompatible with data shape "
@@ -143,7 +144,7 @@ class AttributeManager(MutableMapping[str, Any]):
         if np.shape(value) != shape and not (np.size(value) == 1 and np.size(old) == 1):
             raise TypeError(f"Shape of data is incompatible with existing attribute {shape}")
         if dtype.kind in "biufc":
-            value = types.fit(value, dtype)
+            value = types.fit(value, dtype, self._attrs._given(text(name)))
         self.create(name, np.reshape(value, shape), dtype=dtype)
 
     def __delitem__(self, name: Any) -> None:
@@ -172,15 +173,15 @@ class AttributeManager(MutableMapping[str, Any]):
         return f"<Attributes of HDF5 object at {id(self)}>"
 
 
-def _ragged(data: Any, dtype: Any, shape: Any) -> Any:
+def _ragged(data: Any, dtype: Any, shape: Any, given: values.Given) -> Any:
     base = types.check_vlen_dtype(dtype)
     if isinstance(data, np.ndarray) and data.dtype.kind == "O":
         return data
-    rows = [types.fit(row, base) for row in data] if shape != () and len(data) and \
+    rows = [types.fit(row, base, given) for row in data] if shape != () and len(data) and \
         hasattr(data[0], "__len__") else None
     out = np.empty((len(rows),) if rows is not None else (), object)
     if rows is None:
-        out[()] = types.fit(data, base)
+        out[()] = types.fit(data, base, given)
         return out
     for i, row in enumerate(rows):
         out[i] = row

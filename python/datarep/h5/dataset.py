@@ -560,12 +560,12 @@ class Dataset(HLObject):
             if len(names) > 1:
                 got = self[args[0] if isinstance(args, tuple) and len(args) == 1 else key]
                 for name in names:
-                    got[name] = types.fit(val[name], dtype[name])
+                    got[name] = types.fit(val[name], dtype[name], ds._given(None).part(f"member {name!r}"))
                 names, val = [], got
         if names:
             if getattr(getattr(val, "dtype", None), "names", None) and names[0] in val.dtype.names:
                 val = val[names[0]]
-            part = types.fit(types.as_data(val), dtype[names[0]].base)
+            part = types.fit(types.as_data(val), dtype[names[0]].base, ds._given(None).part(f"member {names[0]!r}"))
             where = key if not alone else None
             if where is None:
                 whole = ds.oindex[key]
@@ -613,7 +613,7 @@ class Dataset(HLObject):
         if dtype.names is not None and not isinstance(val, (np.ndarray, np.void)):
             return self._rows(val, dtype)
         if dtype.subdtype:
-            return types.fit(val, dtype.base)
+            return types.fit(val, dtype.base, self._ds._given(None))
         return val
 
     def _rows(self, val: Any, dtype: Any) -> Any:
@@ -640,7 +640,7 @@ class Dataset(HLObject):
                 raise ValueError(f"{len(rows)} arrays for {n} elements")
             rows = [val] * n
         for i, row in enumerate(rows):
-            flat[i] = values.natural(row) if base.kind == "O" else types.fit(row, base)
+            flat[i] = values.natural(row) if base.kind == "O" else types.fit(row, base, self._ds._given(None))
             if flat[i].ndim != 1:
                 raise ValueError("an element is an array of one dimension")
         return out

@@ -154,6 +154,8 @@ class DimensionProxy:
     def attach_scale(self, dset: Any) -> None:
         """Give the dimension a scale, which the dataset becomes if it is none."""
         ds, number = self._ds, self._number
+        if getattr(dset, "_kind", "") != "dataset":
+            raise TypeError(f"a scale is a dataset, not {dset!r}")
         if dset == ds or LIST in dset.attrs:
             raise RuntimeError("a dataset whose dimensions have scales cannot be one")
         if not is_scale(dset):

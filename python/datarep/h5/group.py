@@ -13,6 +13,7 @@ from .. import types as main_types
 from ..attrs import Empty
 from ..errors import Error, ExistsError, NotFoundError, shown
 from ..file import DATASET, EXTERNAL, GROUP, SOFT, link_row
+from ..values import Given
 from . import dataset as dataset_module
 from . import filters, types
 from .base import HLObject, text
@@ -499,13 +500,17 @@ class Group(MutableMapping[str, Any], HLObject):
         out._note_type(data.dtype if dtype is None else np.dtype(dtype), "type")
         return out
 
+    def _named(self, path: str) -> Given:
+        """What messages call the data of a new dataset."""
+        return Given(path, file=self._main.filename, object=path, wider="say dtype={}")
+
     def _dataset(self, path: str, shape: Any, dtype: Any, data: Any, kwds: dict[str, Any]) -> Dataset:
         if dtype is not None:
             dtype = np.dtype(dtype)
         if data is not None and not isinstance(data, (Dataset, dataset_module._View)):
-            data = types.as_data(data, dtype)
+            data = types.as_data(data, dtype, self._named(path))
         elif data is not None:
-            data = types.as_data(data[()], _dtype_of(data) if dtype is None else dtype)
+            data = types.as_data(data[()], _dtype_of(data) if dtype is None else dtype, self._named(path))
         if dtype is None:
             dtype = np.dtype("=f4") if data is None else data.dtype
         sub = len(dtype.subdtype[1]) if dtype.subdtype else 0

@@ -329,8 +329,8 @@ def guess(data: Any) -> Any:
     return None
 
 
-def as_data(data: Any, dtype: Any = None) -> Any:
-    """Data as an array whose dtype says how it is stored."""
+def as_data(data: Any, dtype: Any = None, given: values.Given = values.NOBODY) -> Any:
+    """Data as an array whose dtype says how it is stored; given: what messages call it."""
     if dtype is None:
         dtype = guess(data)
     if isinstance(data, np.ndarray) and dtype is None and data.dtype.kind != "O":
@@ -341,7 +341,7 @@ def as_data(data: Any, dtype: Any = None) -> Any:
         dtype = np.dtype(dtype)
         if check_opaque_dtype(dtype):
             return values.exact(data, main_types.form_of_dtype(_unmarked(dtype))).astype(_unmarked(dtype))
-        return fit(data, _unmarked(dtype))
+        return fit(data, _unmarked(dtype), given)
     array = np.asarray(data, order="C")
     if dtype is None and array.dtype.kind in "OSU" and not array.dtype.metadata \
             and not (isinstance(data, np.ndarray) and array.dtype.kind in "SU") \
@@ -360,9 +360,9 @@ def as_data(data: Any, dtype: Any = None) -> Any:
     return array
 
 
-def fit(value: Any, dtype: Any) -> Any:
+def fit(value: Any, dtype: Any, given: values.Given = values.NOBODY) -> Any:
     """The value as an array of a dtype, unchanged or refused."""
-    return values.exact(value, main_types.form_of_dtype(to_main(dtype)))
+    return values.exact(value, main_types.form_of_dtype(to_main(dtype)), given)
 
 
 def _unmarked(dtype: Any) -> Any:
