@@ -131,6 +131,8 @@ program fortran
     call expect(ierror == MPI_SUCCESS .and. all(back == v), 'read back (U5)')
     call MPI_Get_count(status, MPI_INTEGER8, n, ierror)
     call expect(n == 4 .and. calls == 2, 'the functions of Fortran were called')
+    call MPI_File_sync(f, ierror)
+    call MPI_Barrier(MPI_COMM_WORLD, ierror) ! the other ranks have written, too
     call MPI_File_get_size(f, at, ierror)
     call expect(at == 12 * ranks, 'three bytes each (U8)')
 
