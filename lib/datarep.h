@@ -1394,6 +1394,14 @@ DREP_API int drep_dimension_find(drep_file *file, const char *path, const char *
  * last, as drep_link_move() does with a link.  Datasets keep it.
  * DREP_ERR_NOT_FOUND, DREP_ERR_EXISTS, DREP_ERR_NAME. */
 DREP_API int drep_dimension_rename(drep_file *file, const char *path, const char *new_name);
+/* Makes the dimension at an address unlimited, or fixed (0), and so all datasets along it: their
+ * maximum there becomes DREP_UNLIMITED, or their present length, also in open handles.  Elements
+ * stay where they are in the file; those of a compact dataset that is to grow become a chunk.
+ * DREP_ERR_NOT_FOUND; DREP_ERR_UNSUPPORTED_OPERATION: a dataset, which the message names, cannot
+ * change without being copied (drep_copy()): a contiguous one, to grow along another dimension than
+ * its first, or one whose filtered chunks are counted over the dimension, in general each but its
+ * first; on a file that ranks share, a compact one. */
+DREP_API int drep_dimension_set_unlimited(drep_file *file, const char *path, int unlimited);
 /* Removes the dimension at an address.  DREP_ERR_NOT_FOUND; DREP_ERR_UNSUPPORTED_OPERATION: a
  * dataset, which the message names, uses it. */
 DREP_API int drep_dimension_remove(drep_file *file, const char *path);

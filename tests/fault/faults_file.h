@@ -114,20 +114,23 @@ static void base_datasets(drep_file *f)
     base_dataset(f, "/k/packed", &spec);
 }
 
-/* Coordinates of the dimension x, one more scale of it, and a dimension without users. */
+/* Coordinates of the dimension x, one more scale of it, a fixed dimension of a compact dataset, and
+ * a dimension without users. */
 static void base_dimensions(drep_file *f)
 {
     static const int64_t len = HIGH, most = DREP_UNLIMITED;
-    static const char *const name = "x";
-    const drep_spec spec =
-        DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = &len, .maxdims = &most,
-                  .layout = DREP_CHUNKED, .chunk = &len, .dim_names = &name);
+    static const char *const name = "x", *const few = "few";
+    drep_spec spec = DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = &len, .maxdims = &most,
+                               .layout = DREP_CHUNKED, .chunk = &len, .dim_names = &name);
     drep_objinfo rows = DREP_OBJINFO;
 
     base_dataset(f, "/x", &spec);
     sure(drep_stat(f, "/k/rows", &rows), "stat");
     sure(drep_dimension_set_scales(f, "/#x", &rows.id, 1), "scales");
     sure(drep_dimension_create(f, "/k/g#unused", 3, 0), "dimension");
+    spec = DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = &len, .layout = DREP_COMPACT,
+                     .dim_names = &few);
+    base_dataset(f, "/k/g/h/few", &spec);
 }
 
 /* One more dataset, without checksums. */
@@ -1042,6 +1045,16 @@ static int c_dimension_rename(struct env *e)
     return CALL(drep_dimension_rename, e->f, "/#x", "other");
 }
 
+static int c_dimension_unlimited(struct env *e)
+{
+    return CALL(drep_dimension_set_unlimited, e->f, "/k/g/h#few", 1);
+}
+
+static int c_dimension_fixed(struct env *e)
+{
+    return CALL(drep_dimension_set_unlimited, e->f, "/#x", 0);
+}
+
 static int c_dimension_remove(struct env *e)
 {
     return CALL(drep_dimension_remove, e->f, "/k/g#unused");
@@ -1537,6 +1550,9 @@ static const struct file_case file_cases[] = {
     {"make groups", CHANGES, NULL, c_group, NULL},
     {"make a dimension", CHANGES, NULL, c_dimension, NULL},
     {"rename a dimension", CHANGES, NULL, c_dimension_rename, NULL},
+    {"a dimension and a compact dataset become unlimited", CHANGES, NULL, c_dimension_unlimited,
+     NULL},
+    {"a dimension and its datasets become fixed", CHANGES, NULL, c_dimension_fixed, NULL},
     {"remove a dimension", CHANGES, NULL, c_dimension_remove, NULL},
     {"scales of a dimension", CHANGES, NULL, c_dimension_set_scales, NULL},
     {"name a type", CHANGES, NULL, c_type_commit, p_type},
