@@ -1980,6 +1980,11 @@ typedef struct drep_copying {
      * the copies of its datasets along it: they have no elements, and grow by
      * drep_dataset_resize().  `plan` sees the shape of the source. */
     uint64_t emptied;
+    /* NULL: all.  Else `path` is a dataset, `to` another file, and the copy has these elements
+     * alone: a box without blocks.  Its lengths are those of the box, and so are its maxima where
+     * they were lengths; a dimension that is cut is found or made with the new length; chunks are
+     * no longer than that.  `plan` sees the new shape. */
+    const drep_selection *selection;
 } drep_copying;
 #define DREP_COPYING(...) DREP_SIZED(drep_copying, __VA_ARGS__)
 /* Copies the object at `path` of `from`, a group with all objects reachable by hard links below
@@ -1998,6 +2003,7 @@ typedef struct drep_copying {
  * numbers changes.  Memory: 12 bytes for each hard link below path, nothing for "/" to "/"; with
  * left_out about 50 for each.  Atomic.  Errors: DREP_ERR_EXISTS (new_path, or `to` is not empty),
  * DREP_ERR_NOT_FOUND, DREP_ERR_CONVERSION, DREP_ERR_DIMS (a dimension there is too short),
+ * DREP_ERR_RANGE and DREP_ERR_UNSUPPORTED_OPERATION (of a selection),
  * DREP_ERR_LIMIT (a filtered chunk; see drep_chunk_max and drep_limit_chunk), DREP_ERR_CHECKSUM. */
 DREP_API int drep_copy(drep_file *from, const char *path, drep_file *to, const char *new_path,
                        const drep_copying *how);

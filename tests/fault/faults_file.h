@@ -1131,6 +1131,28 @@ static int c_copy_file(struct env *e)
     return err;
 }
 
+/* Filtered numbers, and texts. */
+static int c_copy_selection(struct env *e)
+{
+    static const int64_t start[2] = {3, 5}, count[2] = {9, 7}, stride[2] = {2, 1};
+    static const char *const paths[] = {"/k/packed", "/k/text"};
+    drep_file *to = NULL;
+    int err = CALL(drep_create, ":memory:", DREP_RDWR, "internal", NULL, &to);
+
+    for (int i = 0; err == 0 && i < 2; i++) {
+        drep_copying how = DREP_COPYING(.threads = 1);
+        drep_selection *sel = NULL;
+
+        err = drep_select_box(2 - i, start, count, stride, NULL, &sel);
+        how.selection = sel;
+        if (err == 0)
+            err = CALL(drep_copy, e->f, paths[i], to, paths[i] + 2, &how);
+        drep_selection_free(sel);
+    }
+    drep_abandon(to);
+    return err;
+}
+
 static int count_left(uint64_t id, const char *what, void *ctx)
 {
     (void)id, (void)what;
@@ -1561,6 +1583,7 @@ static const struct file_case file_cases[] = {
     {"external link", CHANGES, NULL, c_link_external, NULL},
     {"copy a group", CHANGES, NULL, c_copy, NULL},
     {"copy the file", READS, NULL, c_copy_file, NULL},
+    {"copy selections", READS, NULL, c_copy_selection, NULL},
     {"copy what is known of a file", READS, NULL, c_copy_partly, NULL},
     {"remove a dataset", CHANGES, NULL, c_remove, NULL},
     {"remove a group", CHANGES, NULL, c_remove_group, NULL},
