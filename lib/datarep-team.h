@@ -34,8 +34,9 @@
  *
  * Local calls.  All others are a rank's own until drep_commit().
  *
- * Groups, datasets, attributes, links, shapes and compact datasets: each rank makes changes of its
- * own, which the others see after the commit.  What counts is the state that each rank has come to.
+ * Groups, datasets, dimensions, attributes, links, shapes and compact datasets: each rank makes
+ * changes of its own, which the others see after the commit.  What counts is the state that each
+ * rank has come to.
  * The file is then the one that a single process makes with the changes of rank 0, then those of
  * rank 1, and so on; where all make the same changes in the same order, byte for byte.  An object
  * that several ranks make at one path with one spec is one object.  Of the sizes that ranks give to

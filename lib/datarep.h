@@ -1395,6 +1395,14 @@ DREP_API int drep_dimension_find(drep_file *file, const char *path, const char *
  * last, as drep_link_move() does with a link.  Datasets keep it.
  * DREP_ERR_NOT_FOUND, DREP_ERR_EXISTS, DREP_ERR_NAME. */
 DREP_API int drep_dimension_rename(drep_file *file, const char *path, const char *new_name);
+/* Makes the dimension at an address unlimited, or fixed (0), and so all datasets along it: their
+ * maximum there becomes DREP_UNLIMITED, or their present length, also in open handles.  Elements
+ * stay where they are in the file; those of a compact dataset that is to grow become a chunk.
+ * DREP_ERR_NOT_FOUND; DREP_ERR_UNSUPPORTED_OPERATION: a dataset, which the message names, cannot
+ * change without being copied (drep_copy()): a contiguous one, to grow along another dimension than
+ * its first, or one whose filtered chunks are counted over the dimension, in general each but its
+ * first; on a file that ranks share, a compact one. */
+DREP_API int drep_dimension_set_unlimited(drep_file *file, const char *path, int unlimited);
 /* Removes the dimension at an address.  DREP_ERR_NOT_FOUND; DREP_ERR_UNSUPPORTED_OPERATION: a
  * dataset, which the message names, uses it. */
 DREP_API int drep_dimension_remove(drep_file *file, const char *path);
@@ -1973,6 +1981,11 @@ typedef struct drep_copying {
      * the copies of its datasets along it: they have no elements, and grow by
      * drep_dataset_resize().  `plan` sees the shape of the source. */
     uint64_t emptied;
+    /* NULL: all.  Else `path` is a dataset, `to` another file, and the copy has these elements
+     * alone: a box without blocks.  Its lengths are those of the box, and so are its maxima where
+     * they were lengths; a dimension that is cut is found or made with the new length; chunks are
+     * no longer than that.  `plan` sees the new shape. */
+    const drep_selection *selection;
 } drep_copying;
 #define DREP_COPYING(...) DREP_SIZED(drep_copying, __VA_ARGS__)
 /* Copies the object at `path` of `from`, a group with all objects reachable by hard links below
@@ -1991,6 +2004,7 @@ typedef struct drep_copying {
  * numbers changes.  Memory: 12 bytes for each hard link below path, nothing for "/" to "/"; with
  * left_out about 50 for each.  Atomic.  Errors: DREP_ERR_EXISTS (new_path, or `to` is not empty),
  * DREP_ERR_NOT_FOUND, DREP_ERR_CONVERSION, DREP_ERR_DIMS (a dimension there is too short),
+ * DREP_ERR_RANGE and DREP_ERR_UNSUPPORTED_OPERATION (of a selection),
  * DREP_ERR_LIMIT (a filtered chunk; see drep_chunk_max and drep_limit_chunk), DREP_ERR_CHECKSUM. */
 DREP_API int drep_copy(drep_file *from, const char *path, drep_file *to, const char *new_path,
                        const drep_copying *how);

@@ -31,6 +31,15 @@ uint8_t run_order_suffix(int rank, const uint64_t *max, const uint32_t *chunk)
     return (uint8_t)(rank > 0 ? rank - d : 0);
 }
 
+bool run_order_kept(const struct object_rec *rec, const uint64_t *max)
+{
+    for (int d = rec->rank - rec->suffix + 1; d < rec->rank; d++)
+        if (max[d] == FMT_UNLIMITED ||
+            grid_length(max[d], rec->chunk[d]) != grid_length(rec->max[d], rec->chunk[d]))
+            return false;
+    return true;
+}
+
 /* Number a chunk among those with the same leading coordinates; *all counts these.  False: it lies
  * outside the grid. */
 static bool inner(const struct chunks *cs, const uint64_t *coord, uint64_t *at, uint64_t *all)

@@ -14,6 +14,8 @@ void run_order_set(struct chunks *cs, const struct object_rec *rec);
 /* Choose the suffix of a new dataset: as long as the steps of its first dimension have at most
  * FMT_NEAR_MAX chunks. */
 uint8_t run_order_suffix(int rank, const uint64_t *max, const uint32_t *chunk);
+/* True if rows count alike with these maxima in place of the record's. */
+bool run_order_kept(const struct object_rec *rec, const uint64_t *max);
 /* Count the chunks from a to b.  False: b is before a, or no run can hold both. */
 bool run_order_distance(const struct chunks *cs, const uint64_t *a, const uint64_t *b, uint64_t *n);
 /* Advance a coordinate by n chunks, at most FMT_PACKED_MAX. */

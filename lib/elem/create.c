@@ -82,7 +82,7 @@ static int longest_side(const struct object_rec *rec, bool grows)
  * down to single records, since each record that comes changes all chunks that it falls into;
  * the others near cubes.  What there is of small records is too little to know how many will come:
  * they get a chunk of 8 KiB, which few records do not waste, and many do not mind. */
-static void chunk_choose(struct object_rec *rec, int64_t esize, int64_t target)
+void chunk_choose(struct object_rec *rec, int64_t esize, int64_t target)
 {
     double bytes = (double)(esize > 0 ? esize : 1);
     int64_t least = target < CHUNK_LEAST ? target : CHUNK_LEAST;

@@ -10,4 +10,7 @@
 int dataset_plan(drep_file *f, const struct file_rep *rep, const drep_spec *spec,
                  const struct ftype *ft, struct object_rec *rec);
 
+/* Chooses the lengths of chunks for the record's lengths and maxima, of at most `target` bytes. */
+void chunk_choose(struct object_rec *rec, int64_t esize, int64_t target);
+
 #endif

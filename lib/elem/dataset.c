@@ -311,6 +311,14 @@ static int filters_fit(const drep_dataset *ds)
                 "filters of HDF5 for elements with variable parts or references (R8.54)");
 }
 
+void dataset_chunks(drep_dataset *ds)
+{
+    chunks_of(ds->file, ds->id, &ds->rec, ds->esize, ds->ft->type->variable, ds->path, &ds->chunks);
+    if (ds->rec.layout == FMT_CONTIGUOUS)
+        ds->chunks.reserve = bytes_of(ds, dataset_count(ds));
+    ds->chunks.check = payload_check;
+}
+
 /* Makes a handle: record, type, chunks, fill. The order matters: each step checks what the next one
  * relies on. */
 static int dataset_new(drep_file *f, uint64_t id, const char *path, const struct buf *record,
@@ -338,10 +346,7 @@ static int dataset_new(drep_file *f, uint64_t id, const char *path, const struct
         err = filters_fit(ds);
     if (!err) {
         ds->esize = ds->ft->stored.extent;
-        chunks_of(f, id, &ds->rec, ds->esize, ds->ft->type->variable, ds->path, &ds->chunks);
-        if (ds->rec.layout == FMT_CONTIGUOUS)
-            ds->chunks.reserve = (uint64_t)(dataset_count(ds) * ds->esize);
-        ds->chunks.check = payload_check;
+        dataset_chunks(ds);
         err = fill_make(ds);
     }
     if (!err)

@@ -79,6 +79,8 @@ int dataset_alive(drep_dataset *ds);
  * up, also when the file is closed. */
 int dataset_get(drep_file *f, uint64_t id, const char *path, drep_dataset **out);
 void dataset_put(drep_dataset *ds);
+/* Set the handle's chunks to what its record says. */
+void dataset_chunks(drep_dataset *ds);
 /* One reference more to an open dataset. */
 drep_dataset *dataset_hold(drep_dataset *ds);
 /* Like dataset_get(), for an object just created: `record` are its bytes. */

@@ -333,6 +333,22 @@ int dataset_raw(drep_dataset *ds, int64_t at, int64_t n, void *buf, bool writing
     return fail_dataset(err, ds->path);
 }
 
+int dataset_raw_read(drep_dataset *ds, const struct drep_selection *sel, void *buf, int threads)
+{
+    struct transfer *t = mem_zalloc(1, sizeof *t);
+    int err;
+
+    if (!t)
+        return fail_nomem();
+    if (!(err = raw_begin(t, ds, threads, false))) {
+        t->sel = sel;
+        t->mem = buf;
+        err = fail_dataset(transfer_layout(t), ds->path);
+    }
+    mem_free(t);
+    return err;
+}
+
 int dataset_raw_box(drep_dataset *ds, const uint64_t *from, const uint64_t *len, void *buf,
                     int threads, enum transfer_way way)
 {

@@ -96,5 +96,7 @@ int dataset_raw(drep_dataset *ds, int64_t at, int64_t n, void *buf, bool writing
 /* Like dataset_raw(), with a box of them. */
 int dataset_raw_box(drep_dataset *ds, const uint64_t *from, const uint64_t *len, void *buf,
                     int threads, enum transfer_way way);
+/* Reads the stored elements of a selection, which is a box, as they are. */
+int dataset_raw_read(drep_dataset *ds, const struct drep_selection *sel, void *buf, int threads);
 
 #endif

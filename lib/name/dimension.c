@@ -190,12 +190,36 @@ int dimension_drop(drep_file *f, uint64_t id)
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 
+int dimension_users(drep_file *f, uint64_t id, struct worklist *users)
+{
+    struct tree_walk w;
+    uint64_t dataset;
+    int err, d;
+
+    uses_walk(&w, f, id);
+    while (!(err = use_next(&w, &dataset, &d)))
+        if ((users->n == 0 || users->id[users->n - 1] != dataset) &&
+            (err = worklist_add(users, dataset)))
+            break;
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
 int dimension_used(drep_file *f, uint64_t id, uint64_t *dataset, int *d)
 {
     struct tree_walk w;
 
     uses_walk(&w, f, id);
     return use_next(&w, dataset, d);
+}
+
+int dimension_entry(drep_file *f, const char *path, uint64_t *group, const char **name,
+                    struct dim_rec *rec)
+{
+    int err = path_dimension_parent(f, path, group, name);
+
+    if (!err)
+        err = dim_entry_find(f, *group, *name, strlen(*name), rec);
+    return err != DREP_ERR_NOT_FOUND ? err : fail_object(err, path, "%s: no such dimension", path);
 }
 
 /* ---- calls ---- */
@@ -245,12 +269,8 @@ static int rename_in(drep_file *f, const char *path, const char *new_name)
     struct dim_rec rec;
     const char *name;
     uint64_t group;
-    int err = path_dimension_parent(f, path, &group, &name);
+    int err = dimension_entry(f, path, &group, &name, &rec);
 
-    if (!err)
-        err = dim_entry_find(f, group, name, strlen(name), &rec);
-    if (err == DREP_ERR_NOT_FOUND)
-        return fail_object(err, path, "%s: no such dimension", path);
     if (!err)
         err = dim_entry_free(f, group, new_name);
     if (!err)

@@ -21,6 +21,12 @@ int dimension_uses_add(drep_file *f, uint64_t id, const struct object_rec *rec);
 int dimension_uses_remove(drep_file *f, uint64_t id, const struct object_rec *rec);
 /* One use of the dimension; DREP_ERR_NOT_FOUND: it has none. */
 int dimension_used(drep_file *f, uint64_t id, uint64_t *dataset, int *d);
+/* The datasets that use the dimension, each once; the caller frees users->id. */
+int dimension_users(drep_file *f, uint64_t id, struct worklist *users);
+/* The entry of the dimension at an address, and where it stands.  DREP_ERR_NOT_FOUND,
+ * DREP_ERR_NAME. */
+int dimension_entry(drep_file *f, const char *path, uint64_t *group, const char **name,
+                    struct dim_rec *rec);
 /* The dimension is removed: the datasets that use it have none in its place. */
 int dimension_drop(drep_file *f, uint64_t id);
 

@@ -157,13 +157,17 @@ static int merge_rank(struct merging *m)
     if (!err)
         err = merge_reps(m);
     if (!err)
+        err = merge_limits(m, true);
+    if (!err)
         err = merge_unify(m);
     if (!err)
         err = merge_objects(m);
     if (!err)
         err = merge_names(m);
     m->at = (struct new_object){.own = 0};
-    return err ? err : merge_values(m);
+    if (!err)
+        err = merge_values(m);
+    return err ? err : merge_limits(m, false);
 }
 
 static int merge_begin(struct merging *m, drep_file *f, struct changes *all, size_t n)

@@ -8,6 +8,7 @@
 #include "tree/edit.h"
 #include "tree/walk.h"
 #include "whole/resize.h"
+#include "whole/unlimited.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -305,30 +306,88 @@ static int change_scales(struct merging *m, const struct change *e, struct store
     return err;
 }
 
-static int change_object(struct merging *m, const struct change *e, uint64_t id)
+/* Read an object of the last commit, as it was there and as the rank has it.  False: it is new, no
+ * longer there, or neither a dataset nor a dimension.  Objects that several have made are alike;
+ * the head follows from links and attributes. */
+static bool read_both(struct merging *m, const struct change *e, uint64_t id,
+                      struct object_rec *was, struct object_rec *own, int *err)
 {
     struct span was_bytes, is_bytes, own_bytes = change_value(e);
+
+    *err = three_ways(m, e, id, &was_bytes, &is_bytes);
+    if (*err || !was_bytes.p || !is_bytes.p)
+        return false;
+    *err = read_object(m, &was_bytes, was);
+    if (!*err)
+        *err = read_object(m, &own_bytes, own);
+    return !*err && (own->kind == FMT_DATASET || own->kind == FMT_DIMENSION);
+}
+
+static int change_object(struct merging *m, const struct change *e, uint64_t id)
+{
     struct object_rec was, own;
     struct stored_object is = {0};
-    int err = three_ways(m, e, id, &was_bytes, &is_bytes);
+    int err;
 
-    /* Objects that several have made are alike; the head follows from links and attributes. */
-    if (err || !was_bytes.p || !is_bytes.p)
-        return err;
-    err = read_object(m, &was_bytes, &was);
-    if (!err)
-        err = read_object(m, &own_bytes, &own);
-    if (err)
-        return err;
-    if (own.kind != FMT_DATASET && own.kind != FMT_DIMENSION)
-        return 0;
-    if ((err = object_load(m->f, id, &is)))
+    if (!read_both(m, e, id, &was, &own, &err) || (err = object_load(m->f, id, &is)))
         return err;
     if (own.kind == FMT_DATASET)
         err = change_shape(m, e, id, &was, &is.rec, &own);
     else if (!(err = dimension_grow(m->f, &is, own.len[0])))
         err = change_scales(m, e, &is, &was, &own);
     object_release(&is);
+    return err;
+}
+
+/* ---- unlimited dimensions ---- */
+
+static int merge_limit(struct merging *m, uint64_t dim, bool unlimited)
+{
+    struct limited l = {0};
+    int err = dimension_limit(m->f, dim, unlimited, &l);
+
+    if (!err)
+        limited_exchange(&l);
+    limited_release(&l);
+    return err;
+}
+
+/* A dimension that the rank has made unlimited, or fixed, or a maximum that changed with one. */
+static int change_limit(struct merging *m, const struct change *e, uint64_t id, bool unlimited)
+{
+    struct object_rec was, own;
+    int err;
+
+    if (!read_both(m, e, id, &was, &own, &err))
+        return err;
+    if (own.kind == FMT_DIMENSION)
+        return own.unlimited == was.unlimited || own.unlimited != unlimited
+                   ? 0
+                   : merge_limit(m, id, unlimited);
+    for (int d = 0; !err && own.has_dims && own.rank != FMT_RANK_NULL && d < own.rank; d++)
+        if (own.max[d] != was.max[d] && (own.max[d] == FMT_UNLIMITED) == unlimited)
+            err = merge_limit(m, own.dim[d], unlimited);
+    return err;
+}
+
+/* The call is made once more in the tree, where datasets of earlier ranks lie along the dimension,
+ * too. */
+int merge_limits(struct merging *m, bool unlimited)
+{
+    int err = 0;
+
+    for (size_t i = 0; !err && i < m->c->n; i++) {
+        const struct change *e = &m->c->entry[i];
+        uint64_t id;
+        bool kept;
+
+        if (change_tag(e) != FMT_TAG_OBJECT || !e->value)
+            continue;
+        id = merged_object(m, change_id(e), &kept);
+        if (kept)
+            err = change_limit(m, e, id, unlimited);
+    }
+    m->at = (struct new_object){.own = 0};
     return err;
 }
 

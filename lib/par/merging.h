@@ -89,6 +89,9 @@ int translate_link(const struct merging *m, struct link_rec *link);
 
 /* translate.c: enter the rank's representations, and the types that it has stored with them. */
 int merge_reps(struct merging *m);
+/* merge_values.c: dimensions that the rank has made unlimited, before its own objects are entered
+ * and lengths change; or fixed, after that. */
+int merge_limits(struct merging *m, bool unlimited);
 /* unify.c: find the new objects that earlier ranks have made at the same paths. */
 int merge_unify(struct merging *m);
 /* merge_objects.c: enter the objects that nobody else has made, with all their entries. */

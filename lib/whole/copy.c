@@ -67,15 +67,15 @@ struct rep_pair {
     const struct file_datarep *from, *to;
 };
 
-/* A dimension that was not gathered. */
+/* A dimension that was not gathered, and its length there. */
 struct dim_copied {
-    uint64_t from, to;
+    uint64_t from, to, len;
 };
 
 struct dataset_copy { /* a dataset whose record is written */
     drep_dataset *source;
     const struct file_rep *rep; /* of the copy */
-    bool same, refers, emptied;
+    bool same, refers, reshaped, emptied;
 };
 
 /* In copy.looked. */
@@ -237,6 +237,71 @@ static bool empty_dataset(const struct copy *c, struct object_rec *rec)
     return emptied;
 }
 
+/* The copy's length of a dimension of the dataset. */
+static uint64_t copied_len(const struct copy *c, const struct object_rec *rec, int d)
+{
+    return c->how->selection ? (uint64_t)c->how->selection->dim[d].n : rec->len[d];
+}
+
+/* A maximum that is the length stays that. */
+static uint64_t copied_max(const struct copy *c, const struct object_rec *rec, int d)
+{
+    return rec->max[d] == rec->len[d] ? copied_len(c, rec, d) : rec->max[d];
+}
+
+static bool is_cut(const struct copy *c, const struct object_rec *rec, int d)
+{
+    return copied_len(c, rec, d) != rec->len[d];
+}
+
+/* Give the record of the copy the lengths of the selection. */
+static bool cut_dataset(const struct copy *c, const struct object_rec *was, struct object_rec *rec)
+{
+    for (int d = 0; c->how->selection && d < c->how->selection->rank; d++) {
+        rec->len[d] = copied_len(c, was, d);
+        rec->max[d] = copied_max(c, was, d);
+    }
+    return c->how->selection;
+}
+
+/* Refuse a selection that is no box of single elements of a dataset with this record. */
+static int selection_fits(const drep_selection *sel, const struct object_rec *rec)
+{
+    int rank = rec->rank == FMT_RANK_NULL ? 0 : rec->rank;
+    bool box = selection_is_box(sel);
+
+    if (rec->kind != FMT_DATASET)
+        return fail(DREP_ERR_KIND, "a selection of what is not a dataset");
+    if (sel->rank != rank)
+        return fail(DREP_ERR_DIMS, "selection of rank %d in a dataset of rank %d", sel->rank, rank);
+    for (int d = 0; box && d < rank; d++) {
+        const struct span_dim *s = &sel->dim[d];
+
+        box = s->block == 1;
+        if (s->n > 0 && (uint64_t)span_at(s, s->n - 1) >= rec->len[d])
+            return fail(DREP_ERR_RANGE, "dimension %d: index %lld is outside its length %llu", d,
+                        (long long)span_at(s, s->n - 1), (unsigned long long)rec->len[d]);
+    }
+    return box ? 0
+               : fail(DREP_ERR_UNSUPPORTED_OPERATION,
+                      "only a box of single elements can be copied");
+}
+
+static int check_selection(const struct copy *c, uint64_t id)
+{
+    struct stored_object o = {0};
+    int err;
+
+    if (c->from == c->to || c->how->emptied)
+        return fail(DREP_ERR_UNSUPPORTED_OPERATION,
+                    "a selection needs another file, and no dimension to be emptied");
+    err = object_load(c->from, id, &o);
+    if (!err)
+        err = selection_fits(c->how->selection, &o.rec);
+    object_release(&o);
+    return err;
+}
+
 static void spec_of(const drep_dataset *ds, drep_spec *spec, int64_t *dims, int64_t *max,
                     int64_t *chunk, drep_filter *filter)
 {
@@ -274,12 +339,26 @@ struct copy_plan {
     drep_filter filter[DREP_MAX_FILTERS];
 };
 
+/* A chunk that cannot be filled is cut, too. */
+static void cut_plan(const struct copy *c, const struct object_rec *rec, int d, struct copy_plan *p)
+{
+    uint64_t max = copied_max(c, rec, d);
+
+    p->dims[d] = (int64_t)copied_len(c, rec, d);
+    p->max[d] = max == FMT_UNLIMITED ? DREP_UNLIMITED : (int64_t)max;
+    if (p->chunk[d] > 1 && (uint64_t)p->chunk[d] > max)
+        p->chunk[d] = max > 0 ? (int64_t)max : 1;
+}
+
 static int ask_plan(struct copy *c, const drep_dataset *ds, struct copy_plan *p)
 {
     spec_of(ds, &p->spec, p->dims, p->max, p->chunk, p->filter);
-    for (int d = 0; d < p->spec.rank; d++)
+    for (int d = 0; d < p->spec.rank; d++) {
         if (is_emptied(c, ds->rec.has_dims ? ds->rec.dim[d] : 0))
             p->max[d] = DREP_UNLIMITED;
+        if (c->how->selection)
+            cut_plan(c, &ds->rec, d, p);
+    }
     p->was = p->spec;
     return c->how->plan ? keep_answer(c, c->how->plan(ds->id, &p->spec, c->how->ctx)) : 0;
 }
@@ -626,56 +705,60 @@ static int same_elements(struct copy *c, uint32_t from, uint32_t to, const drep_
 
 /* ---- dimensions ---- */
 
-static int dim_note(struct copy *c, uint64_t from, uint64_t to)
+static int dim_note(struct copy *c, uint64_t from, uint64_t to, uint64_t len)
 {
     if (VEC_ROOM(c->dim, c->ndims, c->dim_room, 1) != 0)
         return DREP_ERR_NOMEM;
-    c->dim[c->ndims++] = (struct dim_copied){from, to};
+    c->dim[c->ndims++] = (struct dim_copied){from, to, len};
     return 0;
 }
 
 /* Look for a dimension of this name and length from the new path upwards; one that is unlimited
  * grows.  DREP_ERR_NOT_FOUND: none is near enough, and the group of the copy has none of the name.
  * DREP_ERR_DIMS: that group has one of another length. */
-static int dim_alike(struct copy *c, const struct stored_object *dim, const char *name,
-                     uint64_t *to)
+static int dim_alike(struct copy *c, uint64_t len, const char *name, uint64_t *to)
 {
     struct stored_object there = {0};
     int err = dimension_find(c->to, c->path, name, &there);
 
-    if (!err && (there.rec.len[0] == dim->rec.len[0] || there.rec.unlimited)) {
-        err = dimension_grow(c->to, &there, dim->rec.len[0]);
+    if (!err && (there.rec.len[0] == len || there.rec.unlimited)) {
+        err = dimension_grow(c->to, &there, len);
         *to = there.id;
     } else if (!err && dim_entry_free(c->to, c->group, name) == 0) {
         err = DREP_ERR_NOT_FOUND;
     } else if (!err) {
         err = fail(DREP_ERR_DIMS, "dimension \"%s\" is %llu long there, and not %llu", name,
-                   (unsigned long long)there.rec.len[0], (unsigned long long)dim->rec.len[0]);
+                   (unsigned long long)there.rec.len[0], (unsigned long long)len);
     }
     object_release(&there);
     return err;
 }
 
+/* The length of a dimension that is not cut. */
+#define OWN_LEN UINT64_MAX
+
 /* For a dimension that stays behind in another file: one like it that is found from the new path
  * upwards, else a copy. */
-static int dim_in_target(struct copy *c, uint64_t id, uint64_t *to)
+static int dim_in_target(struct copy *c, uint64_t id, uint64_t len, uint64_t *to)
 {
     struct stored_object dim = {0}, made = {0};
     const char *name = NULL;
     char *path = NULL;
-    size_t len;
+    size_t group_len;
     bool only;
     int err = object_load(c->from, id, &dim);
 
+    if (len != OWN_LEN)
+        dim.rec.len[0] = len;
     if (!err && dim.rec.kind != FMT_DIMENSION)
         err = fail(DREP_ERR_FORMAT, "an object that is not a dimension (R7.16)");
     if (!err)
         err = object_path(c->from, id, &path);
-    if (!err && !path_dimension(path, &len, &name, &only))
+    if (!err && !path_dimension(path, &group_len, &name, &only))
         err =
             fail_object(DREP_ERR_FORMAT, path, "%s: not the address of a dimension (R7.19)", path);
     if (!err)
-        err = dim_alike(c, &dim, name, to);
+        err = dim_alike(c, dim.rec.len[0], name, to);
     if (err == DREP_ERR_NOT_FOUND && name) {
         err = dimension_make(c->to, c->group, name, dim.rec.len[0], dim.rec.unlimited, &made);
         *to = made.id;
@@ -683,7 +766,7 @@ static int dim_in_target(struct copy *c, uint64_t id, uint64_t *to)
     object_release(&dim);
     object_release(&made);
     mem_free(path);
-    return !err ? dim_note(c, id, *to) : err;
+    return !err ? dim_note(c, id, *to, len) : err;
 }
 
 /* A dimension that the caller copied before, by a call of its own. */
@@ -692,10 +775,11 @@ static int dim_before(struct copy *c, uint64_t id, uint64_t *to)
     const char *path = c->dim_path ? c->dim_path(id, c->dim_ctx) : NULL;
     int err = path ? path_id(c->to, path, to) : DREP_ERR_NOT_FOUND;
 
-    return !err ? dim_note(c, id, *to) : err;
+    return !err ? dim_note(c, id, *to, OWN_LEN) : err;
 }
 
-static int map_dim(struct copy *c, uint64_t id, uint64_t *to)
+/* len: of a dimension that is cut, or OWN_LEN. */
+static int map_dim(struct copy *c, uint64_t id, uint64_t len, uint64_t *to)
 {
     int err;
 
@@ -713,15 +797,16 @@ static int map_dim(struct copy *c, uint64_t id, uint64_t *to)
         return fail(DREP_ERR_UNSUPPORTED, "its dimension, object %llu, is left out",
                     (unsigned long long)id);
     for (size_t i = 0; i < c->ndims; i++)
-        if (c->dim[i].from == id) {
+        if (c->dim[i].from == id && c->dim[i].len == len) {
             *to = c->dim[i].to;
             return 0;
         }
     err = dim_before(c, id, to);
-    return err == DREP_ERR_NOT_FOUND ? dim_in_target(c, id, to) : err;
+    return err == DREP_ERR_NOT_FOUND ? dim_in_target(c, id, len, to) : err;
 }
 
-static int map_dims(struct copy *c, uint64_t id, uint64_t new_id, struct object_rec *rec)
+static int map_dims(struct copy *c, const struct object_rec *was, uint64_t id, uint64_t new_id,
+                    struct object_rec *rec)
 {
     int err = 0;
 
@@ -729,7 +814,8 @@ static int map_dims(struct copy *c, uint64_t id, uint64_t new_id, struct object_
         uint64_t dim = 0;
 
         if (rec->dim[d] != 0)
-            err = leave_later(c, id, map_dim(c, rec->dim[d], &dim));
+            err = leave_later(
+                c, id, map_dim(c, rec->dim[d], is_cut(c, was, d) ? rec->len[d] : OWN_LEN, &dim));
         rec->dim[d] = dim;
     }
     return !err ? dimension_uses_add(c->to, new_id, rec) : err;
@@ -793,7 +879,7 @@ static bool drop_delta(drep_spec *spec, drep_filter *filter)
  * layout does not fit there. */
 static int plan_dataset(struct copy *c, const drep_dataset *ds, struct copy_plan *p,
                         const struct rep_at *rep, struct ftype *target, struct object_rec *rec,
-                        bool emptied)
+                        bool reshaped)
 {
     drep_spec *spec = &p->spec, *was = &p->was;
     struct object_rec plan;
@@ -801,7 +887,7 @@ static int plan_dataset(struct copy *c, const drep_dataset *ds, struct copy_plan
 
     if (rec->layout == FMT_LAYOUT_NULL)
         return 0;
-    if (!emptied && !spec_changed(spec, was) &&
+    if (!reshaped && !spec_changed(spec, was) &&
         (ds->esize == target->stored.extent || rec->nfilters == 0) &&
         (rec->layout != FMT_COMPACT || shape_check(rec, target) == 0))
         return 0;
@@ -855,6 +941,7 @@ static bool is_serial(const struct file_rep *rep)
 static int copy_elements(struct copy *c, const struct dataset_copy *m, uint64_t new_id)
 {
     struct payload_copy payload = {.from = m->source,
+                                   .cut = c->how->selection,
                                    .same_elements = m->same,
                                    .range = c->how->range,
                                    .threads = c->how->threads,
@@ -943,12 +1030,13 @@ static int copy_dataset_record(struct copy *c, uint64_t id, uint64_t new_id, str
         err = ftype_get(c->to, type, rep.rep, &target);
     if (!err)
         err = same_elements(c, rec->type, type, m->source, &rep, &m->same);
-    if (!err)
+    if (!err) {
         m->emptied = empty_dataset(c, rec);
+        m->reshaped = cut_dataset(c, &m->source->rec, rec) || m->emptied;
+        err = plan_dataset(c, m->source, &plan, &rep, target, rec, m->reshaped);
+    }
     if (!err)
-        err = plan_dataset(c, m->source, &plan, &rep, target, rec, m->emptied);
-    if (!err)
-        err = map_dims(c, id, new_id, rec);
+        err = map_dims(c, &m->source->rec, id, new_id, rec);
     if (!err && rec->fill == FMT_FILL_VALUE)
         err = map_value(c, &rec->fill_value, m->source->ft->type, 1);
     if (!err && rec->fill == FMT_FILL_VALUE && !m->same)
@@ -1258,6 +1346,8 @@ static int copy_path(struct copy *c, const char *path, const char *new_path)
     bool yes;
     int err = path_id(c->from, path, &id);
 
+    if (!err && c->how->selection)
+        err = check_selection(c, id);
     if (!err && strcmp(new_path, "/") == 0 && id == FMT_OBJECT_ROOT && c->from != c->to) {
         err = is_empty(c->to, &yes);
         if (!err && !yes)
@@ -1387,6 +1477,8 @@ int drep_copy(drep_file *from, const char *path, drep_file *to, const char *new_
         return fail(DREP_ERR_ARG, "drep_copy: null argument");
     if (how) {
         err = sized_get(SIZED_drep_copying, how, &own, "drep_copy");
+        if (!err && own.selection)
+            err = selection_alive(own.selection, "drep_copy");
         if (!err && own.report)
             err = sized_check(SIZED_drep_report, own.report, "drep_copy");
         c.how = &own;

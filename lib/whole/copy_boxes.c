@@ -14,7 +14,7 @@
 #define SLABS_BYTES ((uint64_t)1 << 20)
 #define SLICES_MAX 64
 
-/* A box of elements. */
+/* A box of elements of the target. */
 struct copied_box {
     uint64_t from[DREP_MAX_RANK], len[DREP_MAX_RANK];
 };
@@ -69,6 +69,19 @@ static int convert_box(struct payload_copy *c, const uint8_t *src, uint8_t *dst,
     return err;
 }
 
+/* Reads the elements of the source. */
+static int read_source(struct payload_copy *c, const struct copied_box *box, void *buf)
+{
+    struct drep_selection sel;
+
+    selection_all(&sel, c->from->rec.rank, box->len);
+    for (int d = 0; d < sel.rank; d++) {
+        sel.dim[d].start = (int64_t)source_index(c, d, box->from[d]);
+        sel.dim[d].stride = c->cut ? c->cut->dim[d].stride : 1;
+    }
+    return dataset_raw_read(c->from, &sel, buf, c->threads);
+}
+
 static int copy_box(struct payload_copy *c, const struct copied_box *box)
 {
     uint64_t n = box_count(box, c->from->rec.rank);
@@ -76,7 +89,7 @@ static int copy_box(struct payload_copy *c, const struct copied_box *box)
     int err = buf_reserve(in, element_bytes(c->from, n));
 
     if (!err)
-        err = dataset_raw_box(c->from, box->from, box->len, in->p, c->threads, READING);
+        err = read_source(c, box, in->p);
     if (!err && !c->same_elements) {
         err = buf_reserve(out, element_bytes(c->to, n));
         if (!err)
@@ -141,8 +154,8 @@ static int box_stored(struct payload_copy *c, const struct copied_box *box, bool
     if (r->layout != FMT_CHUNKED || r->rank == 0)
         return 0;
     for (int d = 0; d < r->rank; d++) {
-        first[d] = at[d] = box->from[d] / r->chunk[d];
-        end[d] = (box->from[d] + box->len[d] - 1) / r->chunk[d] + 1;
+        first[d] = at[d] = source_index(c, d, box->from[d]) / r->chunk[d];
+        end[d] = source_index(c, d, box->from[d] + box->len[d] - 1) / r->chunk[d] + 1;
     }
     for (;;) {
         int d = last;
@@ -277,7 +290,7 @@ int copy_boxes(struct payload_copy *c)
 
         boxes = boxes > UINT64_MAX / n ? UINT64_MAX : boxes * n;
     }
-    if (boxes / 16 <= chunks.n + 64)
+    if (c->cut || boxes / 16 <= chunks.n + 64)
         return copy_boxes_of(c, shape);
     return stored_boxes(c->from, copy_stored_box, c);
 }

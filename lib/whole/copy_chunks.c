@@ -108,10 +108,23 @@ static int gather_chunk(struct chunk_gather *g, const uint64_t *sc, const uint64
     uint64_t low[DREP_MAX_RANK], n[DREP_MAX_RANK], at[DREP_MAX_RANK] = {0}, stored = 0;
     bool compact = c->from->rec.layout == FMT_COMPACT;
     int rank = c->from->rec.rank, d;
+    bool single = rank > 0 && c->cut && c->cut->dim[rank - 1].stride > 1; /* no rows */
     size_t fixed = 0;
-    int err =
-        compact ? compact_source(c, &g->source, &fixed) : chunk_size(&c->from->chunks, sc, &stored);
+    int err;
 
+    for (d = 0; d < rank; d++) {
+        uint64_t t0 = g->coord[d] * tchunk[d], s0 = target_index(c, d, sc[d] * schunk[d]);
+        uint64_t end = target_index(c, d, (sc[d] + 1) * schunk[d]);
+
+        low[d] = t0 > s0 ? t0 : s0;
+        end = t0 + tchunk[d] < end ? t0 + tchunk[d] : end;
+        end = end < c->to->rec.len[d] ? end : c->to->rec.len[d];
+        n[d] = end > low[d] ? end - low[d] : 0;
+        if (n[d] == 0)
+            return 0;
+    }
+    err =
+        compact ? compact_source(c, &g->source, &fixed) : chunk_size(&c->from->chunks, sc, &stored);
     if (err == DREP_ERR_NOT_FOUND || (!err && !compact && !stored))
         return 0;
     if (!err && !compact)
@@ -124,28 +137,18 @@ static int gather_chunk(struct chunk_gather *g, const uint64_t *sc, const uint64
     transcode_begin(&a, &c->transcoder);
     heap_take(&a, &g->source, fixed);
     a.heap_out = &g->heap;
-    for (d = 0; d < rank; d++) {
-        uint64_t t0 = g->coord[d] * tchunk[d], s0 = sc[d] * schunk[d], end;
-
-        low[d] = t0 > s0 ? t0 : s0;
-        end = t0 + tchunk[d] < s0 + schunk[d] ? t0 + tchunk[d] : s0 + schunk[d];
-        end = end < c->from->rec.len[d] ? end : c->from->rec.len[d];
-        n[d] = end > low[d] ? end - low[d] : 0;
-        if (n[d] == 0)
-            return 0;
-    }
     do {
-        uint64_t s = 0, t = 0, row = rank > 0 ? n[rank - 1] : 1;
+        uint64_t s = 0, t = 0, row = rank > 0 && !single ? n[rank - 1] : 1;
 
         for (d = 0; d < rank; d++) {
-            s = s * schunk[d] + low[d] + at[d] - sc[d] * schunk[d];
+            s = s * schunk[d] + source_index(c, d, low[d] + at[d]) - sc[d] * schunk[d];
             t = t * tchunk[d] + low[d] + at[d] - g->coord[d] * tchunk[d];
         }
         if (s < stored)
             err = transcode_run(&a, g->payload.p + element_bytes(c->to, t), c->to->esize,
                                 g->source.p + element_bytes(c->from, s), c->from->esize,
                                 (int64_t)(row < stored - s ? row : stored - s));
-        for (d = rank - 1; !err && d-- > 0;) {
+        for (d = single ? rank : rank - 1; !err && d-- > 0;) {
             if (++at[d] < n[d])
                 break;
             at[d] = 0;
@@ -200,9 +203,9 @@ static int gather_target(struct chunk_gather *g)
     for (d = 0; d < rank; d++) {
         uint64_t top = (g->coord[d] + 1) * tchunk[d];
 
-        top = top < c->from->rec.len[d] ? top : c->from->rec.len[d];
-        first[d] = sc[d] = g->coord[d] * tchunk[d] / schunk[d];
-        end[d] = (top - 1) / schunk[d] + 1;
+        top = top < c->to->rec.len[d] ? top : c->to->rec.len[d];
+        first[d] = sc[d] = source_index(c, d, g->coord[d] * tchunk[d]) / schunk[d];
+        end[d] = source_index(c, d, top - 1) / schunk[d] + 1;
         elements *= tchunk[d];
     }
     err = gather_begin(g, elements);
@@ -510,11 +513,31 @@ static int gather_run_around(const uint64_t *coord, const struct chunk_rec *rec,
     return err;
 }
 
+/* Builds all chunks of the target. */
+static int gather_grid(struct chunk_gather *g)
+{
+    const drep_dataset *to = g->c->to;
+    uint64_t tchunk[DREP_MAX_RANK];
+    int d, err;
+
+    grid_of(to, tchunk);
+    do {
+        err = gather_store(g);
+        for (d = to->rec.rank; !err && d-- > 0;) {
+            if (++g->coord[d] <= (to->rec.len[d] - 1) / tchunk[d])
+                break;
+            g->coord[d] = 0;
+        }
+    } while (!err && d >= 0);
+    return err;
+}
+
 int copy_gathered(struct payload_copy *c)
 {
     const uint64_t zero[DREP_MAX_RANK] = {0};
     struct chunk_gather g = {.c = c};
-    int err = c->from->rec.layout == FMT_COMPACT
+    int err = c->cut ? gather_grid(&g)
+              : c->from->rec.layout == FMT_COMPACT
                   ? gather_around(&g, zero)
                   : chunk_each(&c->from->chunks, gather_run_around, &g);
 

@@ -55,10 +55,10 @@ static int whole_line(const struct payload_copy *c, bool *line)
 int copy_payload(struct payload_copy *c)
 {
     const struct object_rec *a = &c->from->rec, *b = &c->to->rec;
-    bool grid = same_grid(a, b), line = false;
+    bool grid = !c->cut && same_grid(a, b), line = false;
     int err = 0;
 
-    if (dataset_count(c->from) == 0 || c->from->esize == 0 || a->layout == FMT_LAYOUT_NULL)
+    if (dataset_count(c->to) == 0 || c->from->esize == 0 || a->layout == FMT_LAYOUT_NULL)
         return 0;
     c->stored = c->same_elements && grid && !c->map && same_filters(a, b);
     if (!c->from->rep->datarep && !c->stored && type_has_codes(c->from->ft->type))
@@ -74,7 +74,7 @@ int copy_payload(struct payload_copy *c)
         err = whole_line(c, &line);
     if (err)
         return err;
-    if (a->layout == FMT_COMPACT && b->layout == FMT_COMPACT)
+    if (grid && a->layout == FMT_COMPACT)
         err = copy_compact(c);
     else if (c->stored)
         err = copy_stored(c);

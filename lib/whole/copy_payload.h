@@ -1,8 +1,8 @@
 /* copy_payload.h - the elements of one dataset into another that has none yet.
  *
- * Both have the same shape and type, perhaps other chunks, other filters, another representation.
- * The work follows what is stored: what no chunk covers is fill on both sides.  Of five ways the
- * first that fits is taken:
+ * Both have the same type and shape, or the target that of a box of the source, perhaps other
+ * chunks, other filters, another representation. The work follows what is stored: what no chunk
+ * covers is fill on both sides.  Of five ways the first that fits is taken:
  *
  *   copy_compact()    both are compact: one value of the tree
  *   copy_stored()     the same elements, chunks and filters: stored bytes as they are
@@ -10,7 +10,9 @@
  *                     contiguous source that is stored whole
  *   copy_gathered()   other chunks of a variable-length type: each payload of the target from those
  *                     of the source that it touches
- *   copy_boxes()      the others: box by box through the usual transfers */
+ *   copy_boxes()      the others: box by box through the usual transfers
+ *
+ * A box of the source takes one of the last two. */
 /* SPDX-License-Identifier: MIT */
 #ifndef WHOLE_COPY_PAYLOAD_H
 #define WHOLE_COPY_PAYLOAD_H
@@ -18,10 +20,12 @@
 #include "chunk/place.h"
 #include "conv/transcode.h"
 #include "elem/dataset.h"
+#include "elem/select.h"
 
 struct payload_copy {
     drep_dataset *from, *to;
-    bool same_elements; /* stored elements are equal in both files */
+    const struct drep_selection *cut; /* the elements of `from`, a box; NULL: all */
+    bool same_elements;               /* stored elements are equal in both files */
     int range, threads;
     bool external;                           /* chunks in other files stay there */
     uint64_t (*map)(void *ctx, uint64_t id); /* of references; NULL: they stay */
@@ -62,6 +66,16 @@ static inline int copy_whole_progress(struct payload_copy *c, uint64_t bytes)
     int err = place_settle(c->to->file->st, UINT64_MAX);
 
     return err ? err : copy_progress(c, bytes);
+}
+/* The index in the source of index i of the target. */
+static inline uint64_t source_index(const struct payload_copy *c, int d, uint64_t i)
+{
+    return c->cut ? (uint64_t)span_at(&c->cut->dim[d], (int64_t)i) : i;
+}
+/* The first index of the target that comes from index i of the source, or from one behind it. */
+static inline uint64_t target_index(const struct payload_copy *c, int d, uint64_t i)
+{
+    return c->cut ? (uint64_t)span_first(&c->cut->dim[d], (int64_t)i) : i;
 }
 /* Adds the losses of a piece of work. */
 static inline void losses_add(drep_report *to, const drep_report *r)

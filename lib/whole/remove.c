@@ -216,12 +216,7 @@ int drep_dimension_remove(drep_file *file, const char *path)
 
     if (err)
         return err;
-    err = path_dimension_parent(file, path, &group, &name);
-    if (!err) {
-        err = dim_entry_find(file, group, name, strlen(name), &rec);
-        if (err == DREP_ERR_NOT_FOUND)
-            fail_object(err, path, "%s: no such dimension", path);
-    }
+    err = dimension_entry(file, path, &group, &name, &rec);
     if (!err)
         err = dimension_unused(file, path, rec.object);
     if (!err)

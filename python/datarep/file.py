@@ -183,15 +183,24 @@ class Dimension:
 
     @property
     def unlimited(self) -> bool:
-        """Whether it may grow.
+        """Whether it may grow.  Setting it changes the maxima of all datasets along it.
 
         >>> f = dr.open(":memory:", "w")
         >>> f.dims["time"] = None
         >>> f.dims["lat"] = 180
         >>> f.dims["lat"].unlimited
         False
+        >>> sst = f.create("sst", np.zeros(180), dims=["lat"])
+        >>> f.dims["lat"].unlimited = True
+        >>> sst.resize(181)
+        >>> f.dims["lat"]
+        <dimension /#lat: 181, unlimited>
         """
         return bool(self._file._h.stat(self.address)[6])
+
+    @unlimited.setter
+    def unlimited(self, unlimited: bool) -> None:
+        self._file._h.dimension_set_unlimited(self.address, unlimited)
 
     @property
     def attrs(self) -> Attributes:

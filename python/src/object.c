@@ -294,6 +294,16 @@ static PyObject *find_dimension(PyObject *o, PyObject *args)
     return owned(err, h, address);
 }
 
+static PyObject *dimension_set_unlimited(PyObject *o, PyObject *args)
+{
+    const char *path;
+    int unlimited;
+
+    BEGIN("sp", &path, &unlimited);
+    WITHOUT_GIL(h, err = drep_dimension_set_unlimited(h->file, path, unlimited));
+    return done(err, h);
+}
+
 static PyObject *dimension_rename(PyObject *o, PyObject *args)
 {
     return two_paths(o, args, drep_dimension_rename);
@@ -453,6 +463,8 @@ PyMethodDef object_methods[] = {
     {"dimension_create", dimension_create, METH_VARARGS,
      "dimension_create(address, len, unlimited)"},
     {"dimension_find", find_dimension, METH_VARARGS, "dimension_find(path, name): address"},
+    {"dimension_set_unlimited", dimension_set_unlimited, METH_VARARGS,
+     "dimension_set_unlimited(address, unlimited)"},
     {"dimension_rename", dimension_rename, METH_VARARGS, "dimension_rename(address, name)"},
     {"dimension_remove", dimension_remove, METH_VARARGS, "dimension_remove(address)"},
     {"dimension_coordinate", dimension_coordinate, METH_VARARGS, "its dataset of coordinates"},

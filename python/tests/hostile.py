@@ -47,6 +47,7 @@ METHODS = {
         "group_create": "pb", "type_commit": "pT", "type_open": "p", "link_hard": "pp", "link_soft": "pp",
         "link_external": "Fpp", "link_move": "pp", "link_remove": "p", "list": "pn", "link": "ps", "visit": "pn",
         "dimension_list": "pn", "dimension_create": "pnb", "dimension_find": "pp", "dimension_rename": "ps",
+        "dimension_set_unlimited": "pb",
         "dimension_remove": "p", "dimension_coordinate": "p", "dimension_scales": "p", "dimension_set_scales": "pD",
         "copy": "phprn", "check": "b", "object_usage": "p", "attr_names": "pn", "attr_get": "ps", "attr_info": "ps",
         "attr_read": "psTm", "attr_write": "psTDm", "attr_set": "psv", "attr_remove": "ps",

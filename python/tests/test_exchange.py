@@ -240,6 +240,25 @@ def test_the_command(tmp_path):
     assert done.returncode == 0 and "x" in done.stdout
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_convert_of_a_slice(tmp_path):
+    """xarray finds the coordinates that its own selection gives."""
+    xr = pytest.importorskip("xarray")
+    pytest.importorskip("datarep.xarray")
+    a, b = str(tmp_path / "a.drep"), str(tmp_path / "b.drep")
+    whole = xr.Dataset(
+        {"t2m": (("time", "lat", "lon"), np.arange(10 * 6 * 4, dtype="f4").reshape(10, 6, 4), {"units": "K"})},
+        {"time": np.arange("2026-01-01", "2026-01-11", dtype="M8[D]").astype("M8[ns]"),
+         "lat": ("lat", np.linspace(75, -75, 6), {"units": "degrees_north"}), "lon": np.arange(4) * 90.0})
+    whole.datarep.save(a, encoding={"t2m": {"chunksizes": (4, 6, 4), "zlib": True}}, unlimited_dims=["time"])
+    dr.convert(a, b, root="/t2m[time=2026-01-03:2026-01-08, lat=-50:50, lon=90:]")
+    with xr.open_dataset(a, engine="datarep") as x, xr.open_dataset(b, engine="datarep") as y:
+        part = x.sel(time=slice("2026-01-03", "2026-01-08"), lat=slice(50, -50), lon=slice(90, None))
+        assert part.t2m.shape == (6, 4, 3)
+        xr.testing.assert_identical(part, y)
+        assert y.t2m.encoding["chunksizes"] == (4, 4, 3)
+
+
 def test_trees():
     with dr.open(":memory:", "w") as f:
         f.attrs["title"] = "<b>"

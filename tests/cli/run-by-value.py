@@ -140,6 +140,10 @@ def commands(d, path, x, n):
     result(not got.returncode and text[-2:] == [str(n), str(2 * n)], "export", (got.stderr, text))
     got = run("diff", path, path, "/v" + at, "/v" + index)
     result(got.returncode == 0, "diff: by value is by index", got.stdout + got.stderr)
+    part = os.path.join(d, "part.drep")
+    got = run("convert", "-f", "--root=/v" + at, path, part)
+    cut = [flat(values(part, "/" + name)[0]) for name in "vxf"]
+    result(not got.returncode and cut == [[n, 2 * n], x[1:3], [0.0]], "convert: with the coordinates", (got.stderr, cut))
     if os.path.exists(os.path.join(os.path.dirname(DATAREP), "datarep-plot.so")):
         one = run("plot", "--preview", "-w", "60", path, "/v" + at)
         two = run("plot", "--preview", "-w", "60", path, "/v" + index)

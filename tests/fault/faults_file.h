@@ -114,20 +114,23 @@ static void base_datasets(drep_file *f)
     base_dataset(f, "/k/packed", &spec);
 }
 
-/* Coordinates of the dimension x, one more scale of it, and a dimension without users. */
+/* Coordinates of the dimension x, one more scale of it, a fixed dimension of a compact dataset, and
+ * a dimension without users. */
 static void base_dimensions(drep_file *f)
 {
     static const int64_t len = HIGH, most = DREP_UNLIMITED;
-    static const char *const name = "x";
-    const drep_spec spec =
-        DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = &len, .maxdims = &most,
-                  .layout = DREP_CHUNKED, .chunk = &len, .dim_names = &name);
+    static const char *const name = "x", *const few = "few";
+    drep_spec spec = DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = &len, .maxdims = &most,
+                               .layout = DREP_CHUNKED, .chunk = &len, .dim_names = &name);
     drep_objinfo rows = DREP_OBJINFO;
 
     base_dataset(f, "/x", &spec);
     sure(drep_stat(f, "/k/rows", &rows), "stat");
     sure(drep_dimension_set_scales(f, "/#x", &rows.id, 1), "scales");
     sure(drep_dimension_create(f, "/k/g#unused", 3, 0), "dimension");
+    spec = DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = &len, .layout = DREP_COMPACT,
+                     .dim_names = &few);
+    base_dataset(f, "/k/g/h/few", &spec);
 }
 
 /* One more dataset, without checksums. */
@@ -1042,6 +1045,16 @@ static int c_dimension_rename(struct env *e)
     return CALL(drep_dimension_rename, e->f, "/#x", "other");
 }
 
+static int c_dimension_unlimited(struct env *e)
+{
+    return CALL(drep_dimension_set_unlimited, e->f, "/k/g/h#few", 1);
+}
+
+static int c_dimension_fixed(struct env *e)
+{
+    return CALL(drep_dimension_set_unlimited, e->f, "/#x", 0);
+}
+
 static int c_dimension_remove(struct env *e)
 {
     return CALL(drep_dimension_remove, e->f, "/k/g#unused");
@@ -1114,6 +1127,28 @@ static int c_copy_file(struct env *e)
 
     if (err == 0)
         err = CALL(drep_copy, e->f, "/", to, "/", &how);
+    drep_abandon(to);
+    return err;
+}
+
+/* Filtered numbers, and texts. */
+static int c_copy_selection(struct env *e)
+{
+    static const int64_t start[2] = {3, 5}, count[2] = {9, 7}, stride[2] = {2, 1};
+    static const char *const paths[] = {"/k/packed", "/k/text"};
+    drep_file *to = NULL;
+    int err = CALL(drep_create, ":memory:", DREP_RDWR, "internal", NULL, &to);
+
+    for (int i = 0; err == 0 && i < 2; i++) {
+        drep_copying how = DREP_COPYING(.threads = 1);
+        drep_selection *sel = NULL;
+
+        err = drep_select_box(2 - i, start, count, stride, NULL, &sel);
+        how.selection = sel;
+        if (err == 0)
+            err = CALL(drep_copy, e->f, paths[i], to, paths[i] + 2, &how);
+        drep_selection_free(sel);
+    }
     drep_abandon(to);
     return err;
 }
@@ -1537,6 +1572,9 @@ static const struct file_case file_cases[] = {
     {"make groups", CHANGES, NULL, c_group, NULL},
     {"make a dimension", CHANGES, NULL, c_dimension, NULL},
     {"rename a dimension", CHANGES, NULL, c_dimension_rename, NULL},
+    {"a dimension and a compact dataset become unlimited", CHANGES, NULL, c_dimension_unlimited,
+     NULL},
+    {"a dimension and its datasets become fixed", CHANGES, NULL, c_dimension_fixed, NULL},
     {"remove a dimension", CHANGES, NULL, c_dimension_remove, NULL},
     {"scales of a dimension", CHANGES, NULL, c_dimension_set_scales, NULL},
     {"name a type", CHANGES, NULL, c_type_commit, p_type},
@@ -1545,6 +1583,7 @@ static const struct file_case file_cases[] = {
     {"external link", CHANGES, NULL, c_link_external, NULL},
     {"copy a group", CHANGES, NULL, c_copy, NULL},
     {"copy the file", READS, NULL, c_copy_file, NULL},
+    {"copy selections", READS, NULL, c_copy_selection, NULL},
     {"copy what is known of a file", READS, NULL, c_copy_partly, NULL},
     {"remove a dataset", CHANGES, NULL, c_remove, NULL},
     {"remove a group", CHANGES, NULL, c_remove_group, NULL},

@@ -113,6 +113,186 @@ START_TEST(test_every_layout_into_every_other)
 }
 END_TEST
 
+/* ---- selections ---- */
+
+enum { HIGH = 30, WIDE = 22 };
+
+static const struct {
+    int64_t start[2], count[2], stride[2];
+} boxes[] = {{{0, 0}, {HIGH, WIDE}, {1, 1}}, {{7, 3}, {11, 16}, {1, 1}}, {{29, 21}, {1, 1}, {1, 1}},
+             {{1, 0}, {10, 8}, {3, 1}},      {{2, 1}, {9, 7}, {2, 3}},   {{0, 5}, {30, 2}, {1, 16}},
+             {{5, 4}, {0, 3}, {1, 1}}};
+
+/* Numbers, or texts of several lengths, "" among them, in the layout that is wanted. */
+static drep_dataset *plane(drep_file *f, const struct want *w, const drep_type *text)
+{
+    const int64_t dims[] = {HIGH, WIDE};
+    const drep_filter filter = {.id = w->filter};
+    drep_spec spec =
+        DREP_SPEC(.type = text ? text : DREP_DOUBLE, .rank = 2, .dims = dims, .layout = w->layout,
+                  .nfilters = w->filter != 0, .filters = w->filter ? &filter : NULL,
+                  .chunk = w->layout == DREP_CHUNKED ? w->chunk : NULL);
+    static char letters[HIGH * WIDE][12];
+    static const char *texts[HIGH * WIDE];
+    static double numbers[HIGH * WIDE];
+    drep_dataset *ds;
+
+    for (int i = 0; i < HIGH * WIDE; i++) {
+        numbers[i] = i * 0.25;
+        snprintf(letters[i], sizeof letters[i], "%.*s%d", i % 7, "abcdefg", i);
+        texts[i] = i % 5 ? letters[i] : "";
+    }
+    ok(drep_dataset_create(f, "/d", &spec, &ds));
+    ok(drep_write(ds, NULL, spec.type, text ? (const void *)texts : numbers, NULL));
+    return ds;
+}
+
+/* The copy has what a read of the selection gives. */
+static void same_selected(drep_dataset *a, const drep_selection *sel, drep_dataset *b,
+                          const drep_type *text)
+{
+    static double x[HIGH * WIDE], y[HIGH * WIDE];
+    static char *s[HIGH * WIDE], *t[HIGH * WIDE];
+    int64_t n = drep_selection_count(sel);
+
+    ok(drep_read(a, sel, text ? text : DREP_DOUBLE, text ? (void *)s : x, NULL));
+    ok(drep_read(b, NULL, text ? text : DREP_DOUBLE, text ? (void *)t : y, NULL));
+    for (int64_t i = 0; i < n; i++) {
+        ck_assert(text || x[i] == y[i]);
+        ck_assert(!text || strcmp(s[i], t[i]) == 0);
+    }
+    if (text) {
+        drep_vlen_free(text, n, s);
+        drep_vlen_free(text, n, t);
+    }
+}
+
+static void copy_selections(drep_dataset *ds, drep_file *from, struct want *w, const char *datarep,
+                            const drep_type *text)
+{
+    for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++) {
+        drep_file *to = memory_file(datarep);
+        drep_dsinfo info = DREP_DSINFO;
+        drep_selection *sel;
+        drep_dataset *copy;
+        drep_copying how = DREP_COPYING(.plan = w ? want_plan : NULL, .ctx = w);
+
+        ok(drep_select_box(2, boxes[i].start, boxes[i].count, boxes[i].stride, NULL, &sel));
+        how.selection = sel;
+        ok(drep_copy(from, "/d", to, "/d", &how));
+        ok(drep_dataset_open(to, "/d", &copy));
+        ok(drep_dataset_info(copy, &info));
+        for (int d = 0; d < 2; d++) {
+            ck_assert_int_eq(info.dims[d], boxes[i].count[d]);
+            ck_assert_int_eq(info.maxdims[d], boxes[i].count[d]);
+        }
+        same_selected(ds, sel, copy, text);
+        drep_dataset_close(copy);
+        check_file(to);
+        drep_abandon(to);
+        drep_selection_free(sel);
+    }
+}
+
+START_TEST(test_selections)
+{
+    const struct want wants[] = {{DREP_COMPACT, 0, {0}, 0, {0}},
+                                 {DREP_CHUNKED, 0, {7, 5}, 0, {0}},
+                                 {DREP_CHUNKED, DREP_FILTER_LZ4, {4, 22}, 0, {0}},
+                                 {DREP_CONTIGUOUS, 0, {0}, 0, {0}}};
+    drep_type *text;
+
+    ok(drep_type_vstring(&text));
+    for (int texts = 0; texts < 2; texts++)
+        for (int a = 0; a < 4 - texts; a++) {
+            drep_file *from = memory_file("external32");
+            drep_dataset *ds = plane(from, &wants[a], texts ? text : NULL);
+
+            copy_selections(ds, from, NULL, "external32", texts ? text : NULL);
+            for (int b = 0; b < 4 - texts; b++) {
+                struct want w = wants[b];
+
+                copy_selections(ds, from, &w, b % 2 ? "native" : "external32", texts ? text : NULL);
+            }
+            drep_dataset_close(ds);
+            drep_abandon(from);
+        }
+    drep_type_free(text);
+}
+END_TEST
+
+/* A cut dimension gets the new length, once for all datasets that are cut alike. */
+START_TEST(test_dimensions_of_selections)
+{
+    const int64_t dims[] = {5, 3}, most[] = {DREP_UNLIMITED, 3}, chunk[] = {2, 3};
+    const int64_t start[] = {1, 2}, count[] = {2, 1}, long_count[] = {5, 1};
+    const int64_t first[] = {0, 0}, stride[] = {3, 1}, block[] = {2, 1};
+    const char *const names[] = {"time", "lat"}, *const square[] = {"lat", "lat"};
+    const int64_t three[] = {3, 3};
+    const drep_filter lz4 = {.id = DREP_FILTER_LZ4};
+    drep_file *from = memory_file("external32"), *to = memory_file("external32");
+    drep_spec spec = DREP_SPEC(.type = DREP_FLOAT, .rank = 2, .dims = dims, .maxdims = most,
+                               .chunk = chunk, .filters = &lz4, .nfilters = 1, .dim_names = names);
+    drep_dsinfo info = DREP_DSINFO;
+    drep_objinfo dim = DREP_OBJINFO;
+    drep_copying how = DREP_COPYING(.range = DREP_RANGE_STRICT);
+    drep_selection *box, *row, *blocks, *beyond;
+    drep_dataset *ds;
+
+    ok(drep_dataset_create(from, "/d", &spec, NULL));
+    ok(drep_dataset_create(
+        from, "/lat",
+        &DREP_SPEC(.type = DREP_FLOAT, .rank = 1, .dims = dims + 1, .dim_names = names + 1), NULL));
+    ok(drep_dataset_create(
+        from, "/square",
+        &DREP_SPEC(.type = DREP_FLOAT, .rank = 2, .dims = three, .dim_names = square), NULL));
+    ok(drep_select_box(2, start, count, NULL, NULL, &box));
+    ok(drep_select_box(1, start + 1, count + 1, NULL, NULL, &row));
+    ok(drep_select_box(2, first, count, stride, block, &blocks));
+    ok(drep_select_box(2, start, long_count, NULL, NULL, &beyond));
+    how.selection = box;
+    ok(drep_copy(from, "/d", to, "/d", &how));
+    how.selection = row;
+    ok(drep_copy(from, "/lat", to, "/lat", &how));
+    ok(drep_dataset_open(to, "/d", &ds));
+    ok(drep_dataset_info(ds, &info));
+    ck_assert_int_eq(info.maxdims[0], DREP_UNLIMITED);
+    ck_assert_int_eq(info.maxdims[1], 1);
+    ck_assert_int_eq(info.chunk[0], 2);
+    ck_assert_int_eq(info.chunk[1], 1); /* no longer than the dimension */
+    ck_assert_int_eq(info.nfilters, 1);
+    ok(drep_stat(to, "/#time", &dim));
+    ck_assert_int_eq(dim.len, 2);
+    ck_assert_int_eq(dim.unlimited, 1);
+    ok(drep_stat(to, "/#lat", &dim));
+    ck_assert_int_eq(dim.len, 1);
+    ck_assert_uint_eq(info.dim_ids[1], dim.id);
+    drep_dataset_close(ds);
+    ok(drep_dataset_open(to, "/lat", &ds));
+    ok(drep_dataset_info(ds, &info));
+    ck_assert_uint_eq(info.dim_ids[0], dim.id);
+    drep_dataset_close(ds);
+    how.selection = box;
+    fails(drep_copy(from, "/square", to, "/square", &how), DREP_ERR_DIMS);
+    fails(drep_copy(from, "/lat", to, "/x", &how), DREP_ERR_DIMS);
+    fails(drep_copy(from, "/", to, "/x", &how), DREP_ERR_KIND);
+    fails(drep_copy(from, "/d", from, "/x", &how), DREP_ERR_UNSUPPORTED_OPERATION);
+    how.selection = blocks;
+    fails(drep_copy(from, "/d", to, "/x", &how), DREP_ERR_UNSUPPORTED_OPERATION);
+    how.selection = beyond;
+    fails(drep_copy(from, "/d", to, "/x", &how), DREP_ERR_RANGE);
+    drep_selection_free(blocks);
+    how.selection = blocks;
+    fails(drep_copy(from, "/d", to, "/x", &how), DREP_ERR_ARG);
+    check_file(to);
+    drep_selection_free(box);
+    drep_selection_free(row);
+    drep_selection_free(beyond);
+    drep_abandon(from);
+    drep_abandon(to);
+}
+END_TEST
+
 /* ---- what no machine's native formats hold ---- */
 
 /* Stored bytes of binary128 that no x87 and no binary64 holds go from one table to another
@@ -630,6 +810,8 @@ int main(void)
 
     tcase_set_timeout(t, 300);
     tcase_add_loop_test(t, test_every_layout_into_every_other, 0, DATAREPS);
+    tcase_add_test(t, test_selections);
+    tcase_add_test(t, test_dimensions_of_selections);
     tcase_add_test(t, test_nothing_is_lost_between_tables);
     tcase_add_test(t, test_ranges_and_reports);
     tcase_add_loop_test(t, test_items_are_counted_once, 0, 2);

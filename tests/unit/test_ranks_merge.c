@@ -374,6 +374,45 @@ static void note_dimension(struct teller *me, drep_file *f, drep_dataset *ds, co
     free(address);
 }
 
+/* Datasets along a dimension that is unlimited, and along one that is not. */
+static void before_limits(struct teller *me, drep_file *f, int rank, int of)
+{
+    const int64_t dims[2] = {4, 10}, most[2] = {DREP_UNLIMITED, 10}, chunk[2] = {2, 4};
+    const char *const grows[2] = {"grows", "wide"}, *const fixed_dim[2] = {"fixed", "wide"};
+    drep_spec spec = DREP_SPEC(.type = DREP_INT, .rank = 2, .dims = dims, .maxdims = most,
+                               .layout = DREP_CHUNKED, .chunk = chunk, .dim_names = grows);
+
+    before_groups(me, f, rank, of);
+    went(me, drep_dataset_create(f, "/g", &spec, NULL));
+    spec.maxdims = NULL;
+    spec.dim_names = fixed_dim;
+    went(me, drep_dataset_create(f, "/f", &spec, NULL));
+}
+
+static void resized(struct teller *me, drep_file *f, const char *path, int64_t rows)
+{
+    drep_dataset *ds = NULL;
+
+    if (went(me, drep_dataset_open(f, path, &ds)))
+        went(me, drep_dataset_resize(ds, (const int64_t[]){rows, 10}));
+    drep_dataset_close(ds);
+}
+
+/* The first rank fixes a dimension after its dataset grew along it, the last makes the other one
+ * unlimited before. */
+static void act_limits(struct teller *me, drep_file *f, int rank, int of)
+{
+    if (rank == 0) {
+        resized(me, f, "/g", 7);
+        went(me, drep_dimension_set_unlimited(f, "/#grows", 0));
+    }
+    if (rank == of - 1) {
+        went(me, drep_dimension_set_unlimited(f, "/#fixed", 1));
+        resized(me, f, "/f", 9);
+        drep_dataset_close(named(me, f, "/shared/new", 4, "fixed"));
+    }
+}
+
 /* Dimensions of rank 0, which datasets of the others use by their names; those are in groups of
  * each rank's own, in one that was there, and in one that all make. */
 static void act_used_dimensions(struct teller *me, drep_file *f, int rank, int of)
@@ -511,6 +550,7 @@ static const struct {
     {"renamed attributes", before_attributes, act_renames},
     {"dimensions", before_dimensions, act_dimensions},
     {"dimensions of others", before_groups, act_used_dimensions},
+    {"unlimited dimensions", before_limits, act_limits},
     {"references", before_groups, act_references},
     {"representations", before_groups, act_representations},
     {"nothing", before_groups, act_nothing},

@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "tools/cmd/choices.h"
 #include "tools/cmd/command.h"
+#include "tools/cmd/convert_cut.h"
 #include "tools/flat/format.h"
 #include "tools/flat/recipe.h"
 #include "tools/host/exit.h"
@@ -70,8 +71,9 @@ struct convert_run {
     const char *datarep, *schema, *root, *plugins, *commit;
     int range;
     bool excl, force, verbose, partial, no_decode;
-    bool keeps_external; /* chunks stay in other files */
-    bool stream;         /* the target is standard output */
+    bool keeps_external;    /* chunks stay in other files */
+    bool stream;            /* the target is standard output */
+    struct dataset_cut cut; /* what a slice behind --root's path selects */
     struct rule *rule;
     size_t nrules, rule_room;
     const char **only; /* --only: what takes the new representation; none: all */
@@ -172,6 +174,22 @@ static int choose_dataset(struct walk *walk, const struct walk_item *item)
                : idset_mark(&c->chosen, item->info.id, &first);
 }
 
+/* Refuse a slice behind a path of --only: part of a dataset has no representation of its own. */
+static int refuse_slice(drep_file *file, const char *text)
+{
+    struct operand operand;
+    bool sliced;
+
+    if (operand_init(&operand, file, text))
+        return tool_no_memory();
+    sliced = operand.slice;
+    operand_release(&operand);
+    return !sliced ? 0
+                   : tool_usage(convert_command.name,
+                                "--only takes no slice; --root='%s' makes a file of these elements",
+                                text);
+}
+
 /* Collect the datasets of --only. A group that cannot be listed fails the copy, which names it. */
 static int find_chosen(struct convert_run *c, drep_file *file)
 {
@@ -180,8 +198,11 @@ static int find_chosen(struct convert_run *c, drep_file *file)
     drep_objinfo info = DREP_OBJINFO;
 
     for (size_t i = 0; i < c->nonly; i++) {
-        int err = drep_stat(file, c->only[i], &info);
+        int err, status = refuse_slice(file, c->only[i]);
 
+        if (status)
+            return status;
+        err = drep_stat(file, c->only[i], &info);
         if (err)
             return tool_fail(c->source, c->only[i], err);
         if (info.kind != DREP_OBJ_DATASET && info.kind != DREP_OBJ_GROUP) {
@@ -353,12 +374,18 @@ static int copy_all(struct convert_run *c, drep_file *from, drep_file *to)
                      .external = c->keeps_external);
     const char *root = c->root ? c->root : "/", *name = strrchr(root, '/');
     drep_objinfo info = DREP_OBJINFO;
-    int err = drep_stat(from, root, &info);
+    bool tty = isatty(STDERR_FILENO), sliced = c->cut.operand.slice;
+    int err = sliced ? 0 : drep_stat(from, root, &info);
 
     if (err)
         return err;
-    progress_begin("convert", PROGRESS_BYTES, isatty(STDERR_FILENO) ? walk_bytes(from, root) : 0);
-    if (info.kind == DREP_OBJ_GROUP && info.id == 1)
+    progress_begin("convert", PROGRESS_BYTES,
+                   !tty     ? 0
+                   : sliced ? cut_bytes(&c->cut)
+                            : walk_bytes(from, root));
+    if (sliced)
+        err = cut_copy(&c->cut, from, to, &how);
+    else if (info.kind == DREP_OBJ_GROUP && info.id == 1)
         err = drep_copy(from, "/", to, "/", &how);
     else
         err = drep_copy(from, root, to, name ? name : root, &how);
@@ -485,7 +512,9 @@ static int convert_file(struct convert_run *c)
     if (status)
         return status;
     outfile_from(c->source);
-    status = find_all_named(c, from);
+    status = cut_find(&c->cut, c->source, from, c->root);
+    if (!status)
+        status = find_all_named(c, from);
     if (!status)
         status = find_chosen(c, from);
     if (!status)
@@ -550,6 +579,7 @@ static void convert_release(struct convert_run *c)
     free(c->rule);
     free(c->only);
     idset_release(&c->chosen);
+    cut_release(&c->cut);
     free(c->loss);
     for (i = 0; i < c->nomissions; i++)
         free(c->omission[i].message);
@@ -596,7 +626,10 @@ static const struct option_row convert_option_rows[] = {
     {OPTION_PARTIAL, "partial", NULL, "leave out what a newer version wrote, and name it", NULL},
     {OPTION_NO_DECODE, "no-decode", NULL,
      "keep datasets that cannot be decoded here as they are stored", NULL},
-    {OPTION_ROOT, "root", "PATH", "only this object and everything below it", NULL},
+    {OPTION_ROOT, "root", "PATH",
+     "only this object and everything below it; of a dataset also\n"
+     "a part, '/t2m[time=2026-01, lat=40:60]', with its coordinates",
+     NULL},
     {OPTION_RANGE, "range", "HOW", "values that do not fit: strict (fail), round, clamp or wrap",
      "strict round clamp wrap"},
     {OPTION_VIRTUAL, "virtual", NULL, "leave chunks that are in other files there", NULL},
@@ -621,5 +654,6 @@ const struct command convert_command = {
     .options = convert_option_rows,
     .examples = "  datarep convert --datarep=native:s390x --only=/sst --chunk=/sst=1,180,360 "
                 "a.drep b.drep\n"
-                "  datarep convert --root=/sst a.drep - | ssh host 'cat > sst.drep'",
+                "  datarep convert --root='/t2m[time=2026-01, lat=40:60]' a.drep - | "
+                "ssh host 'cat > b.drep'",
     .operands = "<drep> <drep>"};

@@ -1,4 +1,5 @@
-/* edit.c - `datarep edit`: attributes, names and links of a file, changed in one commit. */
+/* edit.c - `datarep edit`: attributes, names, links and dimensions of a file, changed in one
+ * commit. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/cmd/command.h"
 #include "tools/cmd/edit_value.h"
@@ -244,10 +245,21 @@ static int run_mv(struct edit *e, struct edit_operand *at, const char *to)
     return err ? tool_fail(e->file_name, at->path, err) : TOOL_FINE;
 }
 
+static int run_dim(struct edit *e, struct edit_operand *at, const char *to)
+{
+    bool unlimited = strcmp(to, "unlimited") == 0;
+    int err;
+
+    if (at->name || (!unlimited && strcmp(to, "fixed") != 0))
+        return tool_usage("edit", "dim takes the address of a dimension, and unlimited or fixed");
+    put_names(e, "dim", at, to);
+    err = drep_dimension_set_unlimited(e->file, at->path, unlimited);
+    return err ? tool_fail(e->file_name, at->path, err) : TOOL_FINE;
+}
+
 static const struct edit_step steps[] = {
-    {"mv", 2, run_mv, "mv PATH PATH"},
-    {"rename", 2, run_rename, "rename PATH[@NAME] NAME"},
-    {"rm", 1, run_rm, "rm PATH[@NAME]"},
+    {"dim", 2, run_dim, "dim ADDRESS unlimited|fixed"},   {"mv", 2, run_mv, "mv PATH PATH"},
+    {"rename", 2, run_rename, "rename PATH[@NAME] NAME"}, {"rm", 1, run_rm, "rm PATH[@NAME]"},
     {"set", 1, run_set, "set PATH@NAME[:TYPE]=VALUE"},
 };
 
@@ -268,7 +280,7 @@ static int steps_complete(char **word)
         const struct edit_step *step = step_named(*word);
 
         if (!step)
-            return tool_usage("edit", "no step \"%s\": mv, rename, rm or set", *word);
+            return tool_usage("edit", "no step \"%s\": dim, mv, rename, rm or set", *word);
         for (int n = 1; n <= step->operands; n++)
             if (!word[n])
                 return tool_usage("edit", "%s", step->usage);
@@ -358,7 +370,7 @@ static int edit_run(int argc, char **argv)
 const struct command edit_command = {
     .name = "edit",
     .run = edit_run,
-    .summary = "change attributes, names and places in a file",
+    .summary = "change attributes, names, places and dimensions in a file",
     .usage = "[options] FILE STEP...",
     .about =
         "Does the steps in their order, all in one commit, or none of them:\n\n"
@@ -368,10 +380,12 @@ const struct command edit_command = {
         "  rm PATH                    remove an object, a group with all below, a dimension\n"
         "  rename PATH@NAME NAME      rename an attribute\n"
         "  rename PATH NAME           rename an object or a dimension (/#time)\n"
-        "  mv PATH PATH               move an object; into a group if there is one\n\n"
+        "  mv PATH PATH               move an object; into a group if there is one\n"
+        "  dim ADDRESS unlimited      let datasets grow along a dimension (/#time)\n"
+        "  dim ADDRESS fixed          or no longer\n\n"
         "A VALUE is a number, true or false, [1, 2], or a text.  A backslash takes the meaning\n"
         "of @, : and = within a PATH or NAME.",
     .options = edit_option_rows,
     .examples = "  datarep edit a.drep set /t2m@units=K set /t2m@scale_factor:FLOAT=0.5\n"
-                "  datarep edit -n a.drep rename '/#time' t rename /time t rm /scratch",
+                "  datarep edit -n a.drep rename '/#time' t rename /time t dim '/#t' unlimited",
     .operands = "<drep> <path>..."};
