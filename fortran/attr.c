@@ -39,7 +39,7 @@ static int text_write(drep_file *f, const char *path, const char *name, const CF
         return refuse(DREP_ERR_NOMEM, path, "out of memory");
     err = drep_attr_write_string(f, path, name, text);
     free(text);
-    return about(err, path);
+    return err;
 }
 
 DREP_API int drep_fortran_attr_write(struct fortran_file *file, const char *path, const char *name,
@@ -55,10 +55,10 @@ DREP_API int drep_fortran_attr_write(struct fortran_file *file, const char *path
     if (!f)
         return DREP_ERR_ARG;
     if (code == DREP_CODE_CHARACTER && !type && a->rank == 0)
-        return text_write(f, path, name, a);
+        return about(text_write(f, path, name, a), file, path);
     err = memory_of(a, code, type, path, &m);
     if (err)
-        return err;
+        return about(err, file, path);
     for (int d = 0; d < m.rank; d++)
         dims[m.rank - 1 - d] = m.len[d];
     if (!m.dense) { /* the call takes no strides */
@@ -72,7 +72,7 @@ DREP_API int drep_fortran_attr_write(struct fortran_file *file, const char *path
         err = drep_attr_write(f, path, name, m.element, m.rank, dims, copy ? copy : a->base_addr);
     free(copy);
     memory_release(&m);
-    return about(err, path);
+    return about(err, file, path);
 }
 
 /* Has the array the attribute's shape, but for lengths of 1? */
@@ -102,7 +102,7 @@ DREP_API int drep_fortran_attr_read(struct fortran_file *file, const char *path,
     int err = f ? drep_attr_info(f, path, name, &info) : DREP_ERR_ARG;
 
     if (err)
-        return about(err, path);
+        return about(err, file, path);
     err = memory_for(a, code, type, info.type, 1, path, &m);
     if (!err) {
         err = same_shape(path, name, &m, &info);
@@ -113,7 +113,7 @@ DREP_API int drep_fortran_attr_read(struct fortran_file *file, const char *path,
         memory_release(&m);
     }
     drep_attrinfo_release(&info);
-    return about(err, path);
+    return about(err, file, path);
 }
 
 /* *text is malloc'ed. */
@@ -122,7 +122,7 @@ DREP_API int drep_fortran_attr_text(struct fortran_file *file, const char *path,
 {
     drep_file *f = file_for(file, path);
 
-    return about(f ? drep_attr_read_string(f, path, name, text) : DREP_ERR_ARG, path);
+    return about(f ? drep_attr_read_string(f, path, name, text) : DREP_ERR_ARG, file, path);
 }
 
 /* *rank: -1 for the null dataspace; shape: room for 32, in Fortran's order; *type: malloc'ed. */
@@ -135,21 +135,21 @@ DREP_API int drep_fortran_attr_inquire(struct fortran_file *file, const char *pa
     int err = f ? drep_attr_info(f, path, name, &info) : DREP_ERR_ARG;
 
     if (err)
-        return about(err, path);
+        return about(err, file, path);
     err = drep_type_print(info.type, type);
     *rank = info.rank;
     *class = memory_class(info.type);
     for (int d = 0; d < info.rank; d++)
         shape[d] = info.dims[info.rank - 1 - d];
     drep_attrinfo_release(&info);
-    return err;
+    return about(err, file, path);
 }
 
 DREP_API int drep_fortran_attr_remove(struct fortran_file *file, const char *path, const char *name)
 {
     drep_file *f = file_for(file, path);
 
-    return about(f ? drep_attr_remove(f, path, name) : DREP_ERR_ARG, path);
+    return about(f ? drep_attr_remove(f, path, name) : DREP_ERR_ARG, file, path);
 }
 
 DREP_API int drep_fortran_attr_rename(struct fortran_file *file, const char *path, const char *name,
@@ -157,7 +157,7 @@ DREP_API int drep_fortran_attr_rename(struct fortran_file *file, const char *pat
 {
     drep_file *f = file_for(file, path);
 
-    return about(f ? drep_attr_rename(f, path, name, new_name) : DREP_ERR_ARG, path);
+    return about(f ? drep_attr_rename(f, path, name, new_name) : DREP_ERR_ARG, file, path);
 }
 
 /* ---- lists ---- */
@@ -253,7 +253,7 @@ DREP_API int drep_fortran_names_list(struct fortran_file *file, const char *path
     }
     if (err) {
         drep_fortran_names_free(l);
-        return about(err, path);
+        return about(err, file, path);
     }
     *n = l->n;
     *longest = l->longest;
@@ -285,7 +285,7 @@ DREP_API int drep_fortran_dataset_dims(const struct fortran_dataset *box, int64_
     }
     if (err) {
         drep_fortran_names_free(l);
-        return about(err, box->path);
+        return about(err, box->file, box->path);
     }
     *n = l->n;
     *longest = l->longest;

@@ -37,8 +37,11 @@ static int dataset_keep(struct fortran_file *file, drep_dataset *dataset, const 
 
 static int dataset_handle(const struct fortran_dataset *box, drep_dataset **out)
 {
-    if (!box || !box->dataset)
-        return refuse(DREP_ERR_ARG, box ? box->path : NULL, "the dataset is not open");
+    if (!box)
+        return refuse(DREP_ERR_ARG, NULL, "the dataset is not open");
+    if (!box->dataset)
+        return about(refuse(DREP_ERR_ARG, box->path, "the dataset is not open"), box->file,
+                     box->path);
     *out = box->dataset;
     return 0;
 }
@@ -50,7 +53,7 @@ DREP_API int drep_fortran_dataset_open(struct fortran_file *file, const char *pa
     drep_dataset *dataset = NULL;
     int err = f ? drep_dataset_open(f, path, &dataset) : DREP_ERR_ARG;
 
-    return err ? about(err, path) : dataset_keep(file, dataset, path, out);
+    return err ? about(err, file, path) : dataset_keep(file, dataset, path, out);
 }
 
 DREP_API void drep_fortran_dataset_share(struct fortran_dataset *box)
@@ -125,6 +128,26 @@ static int lengths(const CFI_cdesc_t *a, const char *path, const char *what, int
         return refuse(DREP_ERR_ARG, path, "%s has %d numbers, the dataset %d dimensions", what, n,
                       rank);
     reverse(list, n);
+    return 0;
+}
+
+static int too_long(const char *path, int dimension, int64_t len, int64_t most)
+{
+    return refuse(DREP_ERR_DIMS, path, "dimension %d: length %lld, maximum %lld", dimension,
+                  (long long)len, (long long)most);
+}
+
+/* Are the lengths of a shape, in the file's order, possible?  Numbers of dimensions in the message
+ * are Fortran's. */
+static int lengths_fit(const char *path, int rank, const int64_t *len, const int64_t *most)
+{
+    for (int d = rank - 1; d >= 0; d--) {
+        if (len[d] < 0)
+            return refuse(DREP_ERR_DIMS, path, "dimension %d: length %lld", rank - d,
+                          (long long)len[d]);
+        if (most[d] != DREP_UNLIMITED && len[d] > most[d])
+            return too_long(path, rank - d, len[d], most[d]);
+    }
     return 0;
 }
 
@@ -234,6 +257,8 @@ static int plan_rest(struct plan *p, const struct wishes *w, int rank)
                         .layout = w->layout, .datarep = w->datarep);
     if (!err && given)
         p->spec.maxdims = p->maxdims;
+    if (!err && rank > 0)
+        err = lengths_fit(p->path, rank, p->dims, given ? p->maxdims : p->dims);
     if (!err)
         err = lengths(w->chunk, p->path, "chunk", rank, p->chunk, &given);
     if (!err && given) {
@@ -335,7 +360,7 @@ DREP_API int drep_fortran_dataset_create(struct fortran_file *file, const char *
     if (!err)
         err = create_below(f, path, &p.spec, &dataset);
     plan_release(&p);
-    return err ? about(err, path) : dataset_keep(file, dataset, path, out);
+    return err ? about(err, file, path) : dataset_keep(file, dataset, path, out);
 }
 
 /* Opens the dataset at `path`, or creates one for the elements of `a`. */
@@ -357,7 +382,7 @@ DREP_API int drep_fortran_dataset_for(struct fortran_file *file, const char *pat
         return err;
     err = memory_of(a, code, type, path, &m);
     if (err)
-        return err;
+        return about(err, file, path);
     p.type = drep_type_ref(m.element);
     memcpy(p.dims, m.len, sizeof m.len);
     reverse(p.dims, m.rank);
@@ -366,7 +391,7 @@ DREP_API int drep_fortran_dataset_for(struct fortran_file *file, const char *pat
         err = create_below(f, path, &p.spec, &dataset);
     memory_release(&m);
     plan_release(&p);
-    return err ? about(err, path) : dataset_keep(file, dataset, path, out);
+    return err ? about(err, file, path) : dataset_keep(file, dataset, path, out);
 }
 
 /* ---- transfers ---- */
@@ -483,6 +508,28 @@ static int place_of(struct fortran_dataset *box, const struct memory *m, const C
     return err ? err : place_box(box->path, m, p, counts);
 }
 
+/* A box that reaches out of its dataset: the message in Fortran's indices, in place of the
+ * library's. */
+static void place_outside(const struct fortran_dataset *box, const struct place *p)
+{
+    drep_dsinfo info;
+
+    if (info_of(box->dataset, &info))
+        return;
+    for (int d = p->rank - 1; d >= 0; d--) {
+        int64_t last = p->start[d] + 1, most = INT64_MAX - last;
+
+        if (p->count[d] > 1)
+            last = p->count[d] - 1 > most / p->stride[d] ? INT64_MAX
+                                                         : last + (p->count[d] - 1) * p->stride[d];
+        if (p->count[d] > 0 && last > info.dims[d]) {
+            refuse(DREP_ERR_RANGE, box->path, "index %lld of dimension %d, whose length is %lld",
+                   (long long)last, p->rank - d, (long long)info.dims[d]);
+            return;
+        }
+    }
+}
+
 /* The array of a transfer, which depends on the dataset's datatype where it is text. */
 static int memory_of_transfer(const struct fortran_dataset *box, const CFI_cdesc_t *a, int code,
                               const char *type, int reads, struct memory *m)
@@ -508,23 +555,27 @@ DREP_API int drep_fortran_dataset_move(struct fortran_dataset *box, const CFI_cd
     struct place p;
     int err = dataset_handle(box, &dataset);
 
-    if (!err)
-        err = memory_of_transfer(box, a, code, type, !writes, &m);
     if (err)
         return err;
+    err = memory_of_transfer(box, a, code, type, !writes, &m);
+    if (err)
+        return about(err, box->file, box->path);
     err = place_of(box, &m, start, count, stride, &p);
     if (!err && p.boxed && p.rank > 0)
         err = drep_select_box(p.rank, p.start, p.count, p.stride, NULL, &sel);
     if (!err && writes)
         err = memory_put(&m, a, box->path);
-    if (!err && (m.count > 0 || collective))
+    if (!err && (m.count > 0 || collective)) {
         err = writes ? drep_write(dataset, sel, m.type, memory_buffer(&m, a), &xfer)
                      : drep_read(dataset, sel, m.type, memory_buffer(&m, a), &xfer);
+        if (err == DREP_ERR_RANGE && p.boxed)
+            place_outside(box, &p);
+    }
     if (!err && !writes)
         memory_get(&m, a);
     drep_selection_free(sel);
     memory_release(&m);
-    return about(err, box->path);
+    return about(err, box->file, box->path);
 }
 
 /* The dataset at `path`, which is opened for this read alone. */
@@ -539,11 +590,19 @@ DREP_API int drep_fortran_file_read(struct fortran_file *file, const char *path,
     int err = f ? drep_dataset_open(f, path, &box.dataset) : DREP_ERR_ARG;
 
     if (err)
-        return about(err, path);
+        return about(err, file, path);
     err = drep_fortran_dataset_move(&box, a, code, type, start, count, stride, range, collective, 0,
                                     report);
     drep_dataset_close(box.dataset);
     return err;
+}
+
+/* Where nobody may append, that is the reason to tell, before any of the array's. */
+static int append_barred(drep_dataset *dataset)
+{
+    int err = drep_append(dataset, 0, 0, NULL, NULL, NULL);
+
+    return err == DREP_ERR_UNSUPPORTED_OPERATION || err == DREP_ERR_READ_ONLY ? err : 0;
 }
 
 DREP_API int drep_fortran_dataset_append(const struct fortran_dataset *box, const CFI_cdesc_t *a,
@@ -556,10 +615,11 @@ DREP_API int drep_fortran_dataset_append(const struct fortran_dataset *box, cons
     struct memory m;
     int rank, err = dataset_handle(box, &dataset);
 
-    if (!err)
-        err = memory_of_transfer(box, a, code, type, 0, &m);
     if (err)
         return err;
+    err = memory_of_transfer(box, a, code, type, 0, &m);
+    if (err)
+        return about(err, box->file, box->path);
     err = info_of(dataset, &info);
     rank = info.rank;
     if (!err && rank < 1)
@@ -570,15 +630,22 @@ DREP_API int drep_fortran_dataset_append(const struct fortran_dataset *box, cons
         if (m.rank == rank)
             n = m.len[rank - 1];
         if ((m.rank != rank && m.rank != rank - 1) ||
-            memcmp(shape, m.len, (size_t)(rank - 1) * sizeof *shape) != 0)
-            err = shapes_differ(box->path, &m, "dataset", rank, shape);
+            memcmp(shape, m.len, (size_t)(rank - 1) * sizeof *shape) != 0) {
+            err = append_barred(dataset);
+            if (!err)
+                err = shapes_differ(box->path, &m, "dataset", rank, shape);
+        } else if (info.maxdims[0] != DREP_UNLIMITED && n > info.maxdims[0] - info.dims[0]) {
+            err = append_barred(dataset);
+            if (!err)
+                err = too_long(box->path, rank, info.dims[0] + n, info.maxdims[0]);
+        }
     }
     if (!err)
         err = memory_put(&m, a, box->path);
     if (!err)
         err = drep_append(dataset, 0, n, m.type, memory_buffer(&m, a), &xfer);
     memory_release(&m);
-    return about(err, box->path);
+    return about(err, box->file, box->path);
 }
 
 DREP_API int drep_fortran_dataset_resize(const struct fortran_dataset *box,
@@ -589,11 +656,16 @@ DREP_API int drep_fortran_dataset_resize(const struct fortran_dataset *box,
     drep_dataset *dataset = NULL;
     int given, err = dataset_handle(box, &dataset);
 
-    if (!err)
-        err = info_of(dataset, &info);
+    if (err)
+        return err;
+    err = info_of(dataset, &info);
     if (!err)
         err = lengths(shape, box->path, "shape", info.rank, dims, &given);
-    return err ? err : about(drep_dataset_resize(dataset, dims), box->path);
+    if (!err)
+        err = lengths_fit(box->path, info.rank, dims, info.maxdims);
+    if (!err)
+        err = drep_dataset_resize(dataset, dims);
+    return about(err, box->file, box->path);
 }
 
 /* *rank is -1 for the null dataspace; shape and maxshape have room for 32 numbers each, in
@@ -607,12 +679,13 @@ DREP_API int drep_fortran_dataset_inquire(const struct fortran_dataset *box, int
     drep_dataset *dataset = NULL;
     int err = dataset_handle(box, &dataset);
 
-    if (!err)
-        err = info_of(dataset, &info);
+    if (err)
+        return err;
+    err = info_of(dataset, &info);
     if (!err)
         err = drep_type_print(info.type, type);
     if (err)
-        return err;
+        return about(err, box->file, box->path);
     *rank = info.rank;
     *layout = info.layout;
     *datarep = info.datarep;

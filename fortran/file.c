@@ -61,22 +61,59 @@ static void at_the_end(void)
     on_exit(end_of_program, NULL);
 }
 
+/* The name of a file as messages have it: of a URL without user, password and query. */
+static char *name_of(const char *path)
+{
+    const char *host = strstr(path, "://");
+    size_t n = host ? (size_t)(host + 3 - path) : strlen(path), used;
+    size_t room = 6 * strlen(path) + 1; /* an escape has six characters at most */
+    char *name = malloc(room);
+
+    if (!name)
+        return NULL;
+    used = drep_escape(name, room, path, n);
+    if (!host)
+        return name;
+    host += 3;
+    n = strcspn(host, "/?#");
+    for (size_t i = n; i > 0; i--)
+        if (host[i - 1] == '@') {
+            host += i;
+            break;
+        }
+    drep_escape(name + used, room - used, host, strcspn(host, "?#"));
+    return name;
+}
+
+/* An opening that failed: the message names the file. */
+static int not_opened(int err, const char *path, const char *mode)
+{
+    char *name = name_of(path);
+
+    if (err == DREP_ERR_AMODE && mode)
+        refuse(err, NULL, "mode \"%s\" is neither \"r\" nor \"rw\"", mode);
+    if (name)
+        about_file(err, name);
+    free(name);
+    return err;
+}
+
 int drep_fortran_file_keep(int err, drep_info *hints, drep_file *file, const char *path,
-                           struct fortran_file **out)
+                           const char *mode, struct fortran_file **out)
 {
     struct fortran_file *box;
 
     drep_info_free(hints);
     if (err)
-        return err;
+        return not_opened(err, path, mode);
     box = calloc(1, sizeof *box);
     pthread_once(&once, at_the_end);
     if (box)
-        box->path = strdup(path);
+        box->path = name_of(path);
     if (!box || !box->path) {
         free(box);
         drep_abandon(file);
-        return refuse(DREP_ERR_NOMEM, path, "out of memory");
+        return refuse(DREP_ERR_NOMEM, NULL, "out of memory");
     }
     box->users = 1;
     box->file = file;
@@ -91,16 +128,38 @@ int drep_fortran_file_keep(int err, drep_info *hints, drep_file *file, const cha
     return 0;
 }
 
-int drep_fortran_begin(const char *path, const char *text, drep_info **out)
+int drep_fortran_mode(const char *mode)
+{
+    return !mode || strcmp(mode, "r") == 0 ? DREP_RDONLY : strcmp(mode, "rw") == 0 ? DREP_RDWR : 0;
+}
+
+/* A handle lets go of the file that it has.  What that has not committed would be committed with
+ * nobody to hear of an error. */
+static int lets_go(const struct fortran_file *old)
+{
+    int amode = DREP_RDONLY;
+
+    if (!old || !old->file || __atomic_load_n(&old->users, __ATOMIC_RELAXED) > 1 ||
+        drep_get_amode(old->file, &amode) || amode == DREP_RDONLY)
+        return 0;
+    return refuse(DREP_ERR_ARG, NULL, "the handle writes \"%s\": close that first", old->path);
+}
+
+int drep_fortran_begin(const struct fortran_file *old, const char *path, const char *text,
+                       drep_info **out)
 {
     drep_info *info = NULL;
     char *copy = text ? strdup(text) : NULL, *rest = copy, *word;
     int err = 0;
 
     *out = NULL;
-    if (strchr(path, '\xff')) {
+    if (strchr(path, '\xff'))
+        err = refuse(DREP_ERR_NAME, NULL, "the path of a file has a NUL, or a byte 255");
+    else
+        err = lets_go(old);
+    if (err) {
         free(copy);
-        return refuse(DREP_ERR_NAME, path, "the path of a file has a NUL, or a byte 255");
+        return err;
     }
     if (!text)
         return 0;
@@ -135,32 +194,33 @@ drep_file *drep_fortran_file_handle(const struct fortran_file *box)
 {
     if (box && box->file)
         return box->file;
-    refuse(DREP_ERR_ARG, box ? box->path : NULL, "the file is not open");
+    about(refuse(DREP_ERR_ARG, NULL, "the file is not open"), box, NULL);
     return NULL;
 }
 
-DREP_API int drep_fortran_file_open(const char *path, int amode, const char *hints,
-                                    struct fortran_file **out)
+/* *box: what the handle has, and what it gets. */
+DREP_API int drep_fortran_file_open(const char *path, const char *mode, const char *hints,
+                                    struct fortran_file **box)
 {
     drep_info *info;
     drep_file *file = NULL;
-    int err = drep_fortran_begin(path, hints, &info);
+    int err = drep_fortran_begin(*box, path, hints, &info);
 
     if (!err)
-        err = drep_open(path, amode, info, &file);
-    return drep_fortran_file_keep(err, info, file, path, out);
+        err = drep_open(path, drep_fortran_mode(mode), info, &file);
+    return drep_fortran_file_keep(err, info, file, path, mode, box);
 }
 
 DREP_API int drep_fortran_file_create(const char *path, int amode, const char *datarep,
-                                      const char *hints, struct fortran_file **out)
+                                      const char *hints, struct fortran_file **box)
 {
     drep_info *info;
     drep_file *file = NULL;
-    int err = drep_fortran_begin(path, hints, &info);
+    int err = drep_fortran_begin(*box, path, hints, &info);
 
     if (!err)
         err = drep_create(path, amode, datarep, info, &file);
-    return drep_fortran_file_keep(err, info, file, path, out);
+    return drep_fortran_file_keep(err, info, file, path, NULL, box);
 }
 
 void drep_fortran_file_share(struct fortran_file *box)
@@ -216,14 +276,14 @@ DREP_API int drep_fortran_file_exists(struct fortran_file *box, const char *path
 {
     drep_file *f = file_for(box, path);
 
-    return about(f ? drep_exists(f, path, kind) : DREP_ERR_ARG, path);
+    return about(f ? drep_exists(f, path, kind) : DREP_ERR_ARG, box, path);
 }
 
 DREP_API int drep_fortran_group_create(struct fortran_file *box, const char *path)
 {
     drep_file *f = file_for(box, path);
 
-    return about(f ? drep_group_create(f, path, 1) : DREP_ERR_ARG, path);
+    return about(f ? drep_group_create(f, path, 1) : DREP_ERR_ARG, box, path);
 }
 
 DREP_API int drep_fortran_dimension_create(struct fortran_file *box, const char *path, int64_t len,
@@ -231,7 +291,7 @@ DREP_API int drep_fortran_dimension_create(struct fortran_file *box, const char 
 {
     drep_file *f = file_for(box, path);
 
-    return about(f ? drep_dimension_create(f, path, len, unlimited) : DREP_ERR_ARG, path);
+    return about(f ? drep_dimension_create(f, path, len, unlimited) : DREP_ERR_ARG, box, path);
 }
 
 /* how: 0 hard, 1 soft: `to` is the target; 2 move to `to`; 3 remove. */
@@ -243,13 +303,13 @@ DREP_API int drep_fortran_link(struct fortran_file *box, const char *path, const
         return DREP_ERR_ARG;
     switch (how) {
     case 0:
-        return about(drep_link_hard(f, to, path), path);
+        return about(drep_link_hard(f, to, path), box, path);
     case 1:
-        return about(drep_link_soft(f, to, path), path);
+        return about(drep_link_soft(f, to, path), box, path);
     case 2:
-        return about(drep_link_move(f, path, to), to);
+        return about(drep_link_move(f, path, to), box, to);
     default:
-        return about(drep_link_remove(f, path), path);
+        return about(drep_link_remove(f, path), box, path);
     }
 }
 

@@ -20,8 +20,8 @@
  * released with the last of them. */
 struct fortran_file {
     int users;
-    drep_file *file; /* NULL: closed */
-    char *path;
+    drep_file *file;                     /* NULL: closed */
+    char *path;                          /* as messages have it */
     struct fortran_file *next, **before; /* in the list of those that are open */
 };
 enum { RANK_UNKNOWN = -100 };
@@ -34,16 +34,21 @@ struct fortran_dataset {
 };
 
 /* Ends an opening that gave `err`: releases the hints; if it gave a file, makes a box for that and
- * lists it.  After an error of its own the file is abandoned. */
+ * lists it.  After an error of its own the file is abandoned.  mode: what the program gave, for the
+ * message; NULL: nothing. */
 DREP_API int drep_fortran_file_keep(int err, drep_info *hints, drep_file *file, const char *path,
-                                    struct fortran_file **out);
+                                    const char *mode, struct fortran_file **out);
+/* The access mode of "r", "rw" or NULL, which is "r"; 0, which every call refuses, for another. */
+DREP_API int drep_fortran_mode(const char *mode);
 /* The open file of a box, or NULL with the message set (DREP_ERR_ARG).  A box has a copy more, or
  * less: the last one closes the file. */
 DREP_API drep_file *drep_fortran_file_handle(const struct fortran_file *box);
 DREP_API void drep_fortran_file_share(struct fortran_file *box);
 DREP_API int drep_fortran_file_release(struct fortran_file *box);
-/* Begins an opening: looks at the path, and makes hints of "key=value key=value"; *out is NULL
- * where text is. */
-DREP_API int drep_fortran_begin(const char *path, const char *text, drep_info **out);
+/* Begins an opening by a handle that has the box `old` (NULL: none): looks at the path, and makes
+ * hints of "key=value key=value"; *out is NULL where text is.  DREP_ERR_ARG: the handle is the only
+ * one of a file that it writes. */
+DREP_API int drep_fortran_begin(const struct fortran_file *old, const char *path, const char *text,
+                                drep_info **out);
 
 #endif

@@ -21,9 +21,35 @@ int refuse(int err, const char *path, const char *format, ...)
     return drep_error_set(err, text);
 }
 
-int about(int err, const char *path)
+/* True if the message begins with "NAME: ". */
+static int begins(const char *message, const char *name)
 {
-    return err && !strstr(drep_error(), path) ? refuse(err, path, "%s", drep_error()) : err;
+    size_t n = strlen(name);
+
+    return strncmp(message, name, n) == 0 && strncmp(message + n, ": ", 2) == 0;
+}
+
+int about_file(int err, const char *name)
+{
+    char text[1023];
+
+    if (!err || begins(drep_error(), name))
+        return err;
+    snprintf(text, sizeof text, "%.500s: %s", name, drep_error());
+    return drep_error_set(err, text);
+}
+
+int about(int err, const struct fortran_file *file, const char *path)
+{
+    const char *message = drep_error();
+
+    if (!err)
+        return 0;
+    if (file && begins(message, file->path))
+        message += strlen(file->path) + 2;
+    if (path && !strstr(message, path))
+        refuse(err, path, "%s", message);
+    return file ? about_file(err, file->path) : err;
 }
 
 const char *memory_shape_text(char *text, int rank, const int64_t *len)
@@ -58,10 +84,7 @@ drep_file *file_for(const struct fortran_file *box, const char *path)
 {
     if (box && box->file)
         return box->file;
-    if (box)
-        refuse(DREP_ERR_ARG, path, "the file \"%s\" is closed", box->path);
-    else
-        refuse(DREP_ERR_ARG, path, "the file is not open");
+    about(refuse(DREP_ERR_ARG, path, "the file is %s", box ? "closed" : "not open"), box, path);
     return NULL;
 }
 

@@ -66,10 +66,12 @@ const char *memory_shape_text(char *text, int rank, const int64_t *len);
 
 /* The open file of a box, or NULL with a message (DREP_ERR_ARG) about the object at `path`. */
 drep_file *file_for(const struct fortran_file *box, const char *path);
-/* Gives err; its message, one of the library's, begins with the path if that is not in it. */
-int about(int err, const char *path);
 /* Sets the message, "PATH": and what is printed, and returns err. */
 __attribute__((format(printf, 3, 4))) int refuse(int err, const char *path, const char *format,
                                                  ...);
+/* Every function of the module ends with this and gives err: the message, one of ours or of the
+ * library's, begins with the file's name and has the object's path (NULL: it is about none). */
+int about(int err, const struct fortran_file *file, const char *path);
+int about_file(int err, const char *name);
 
 #endif

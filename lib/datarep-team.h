@@ -16,6 +16,7 @@
  *
  * The file is the one that a single process would have written, byte for byte, if it had made the
  * same calls with one write of all elements; however many ranks there are, and whoever has what.
+ * Only its UUID and the times of commits differ, which the hints drep_uuid and drep_time fix.
  * The content is the same, but not the bytes, where a rank writes alone, and where all make more
  * metadata between two collective calls than rank 0 has room for: 12 MiB of entries; of values of
  * more than 2 KiB each (attributes, fill values), which have space of their own, 64 KiB or an

@@ -90,7 +90,8 @@ enum drep_err {
 #endif
 
 /* The calling thread's last message, never NULL; valid until that thread's next
- * failing call.  "" before the first failure.  Names in it are as drep_escape() has them. */
+ * failing call.  "" before the first failure.  Names in it are as drep_escape() has them.  A
+ * message that ends in "(R8.29)" names a rule of SPEC.md that the file breaks. */
 DREP_API const char *drep_error(void);
 
 /* What the last message is about, as data: the path of the object as it was opened or given, "" if
@@ -719,7 +720,7 @@ enum drep_range_mode {
 
 /* Losses of a transfer, counted in numbers: a complex item is two, and each number in a sequence
  * is one.  Indices and `items` count data items of the transfer, of which a sequence is one; -1:
- * none. */
+ * none.  Missing values are not counted: a NaN that stays a NaN, or a fill value, is no loss. */
 typedef struct drep_report {
     size_t size;      /* set by DREP_REPORT */
     int64_t items;    /* converted */
@@ -1507,7 +1508,13 @@ DREP_API int drep_attr_rename(drep_file *file, const char *path, const char *nam
 typedef int drep_attr_fn(const char *name, void *ctx);
 DREP_API int drep_attr_list(drep_file *file, const char *path, int order, drep_attr_fn *fn,
                             void *ctx);
-/* Conveniences: one UTF-8 string (stored as a vstring), one number. */
+/* Conveniences: one UTF-8 string, one number.  The string is stored as a vstring, which is netCDF's
+ * NC_STRING: nc_get_att_text() and nf90_get_att() do not read it.  What nc_put_att_text() writes,
+ * NC_CHAR, is one element of drep_type_string(n, DREP_PAD_NUL), n the bytes of the text:
+ *
+ *     drep_type_string((int64_t)strlen(text), DREP_PAD_NUL, &type);
+ *     drep_attr_write(file, "/sst", "units", type, 0, NULL, text);
+ *     drep_type_free(type); */
 DREP_API int drep_attr_write_string(drep_file *file, const char *path, const char *name,
                                     const char *value);
 DREP_API int drep_attr_write_int64(drep_file *file, const char *path, const char *name,
@@ -1615,20 +1622,24 @@ typedef struct drep_spec {
     const int64_t *maxdims;       /* NULL: dims; DREP_UNLIMITED allowed */
     const char *const *dim_names; /* NULL, or a dimension's name for each (NULL: none): looked
                                      up from the dataset's group upwards, made in that group
-                                     with this length if not found; or its address */
+                                     with this length if not found, unlimited if maxdims
+                                     is; or its address */
     int layout;                   /* enum drep_layout; AUTO chooses */
     const int64_t *chunk;         /* chunked: elements per dimension; NULL chooses (above) */
     const drep_filter *filters;
     int nfilters;
     int fill;               /* enum drep_fill */
     const void *fill_value; /* one element of type, DREP_FILL_VALUE: rounded to the file's
-                               representation */
+                               representation.  CF readers look for an attribute
+                               _FillValue: write it, too */
     int placed; /* 0: members of structs are packed, or under `native` lie as in C; 1: they keep
                    the offsets, and structs the extent, that they have in type, gaps as zeros */
 } drep_spec;
 #define DREP_SPEC(...) DREP_SIZED(drep_spec, __VA_ARGS__)
 
-/* Errors: DREP_ERR_EXISTS, DREP_ERR_TYPE (or placed members that have no room, as the
+/* Makes a dataset at `path`, without elements that anybody wrote, and opens it.  Groups above it
+ * are not made: DREP_ERR_NOT_FOUND (drep_group_create() makes them).
+ * Errors: DREP_ERR_EXISTS, DREP_ERR_TYPE (or placed members that have no room, as the
  * representation stores them), DREP_ERR_DIMS, DREP_ERR_ARG, DREP_ERR_LIMIT (also a fill value for
  * an element of more than drep_limit_chunk bytes, or of more than 1 MiB and 16 times the value's
  * own bytes), DREP_ERR_CONVERSION (the file's representation cannot hold the fill value). */
@@ -1710,7 +1721,10 @@ DREP_API int drep_dataset_resize(drep_dataset *dataset, const int64_t *dims);
  * DREP_ERR_NO_SPACE: they go on waiting, and calls that use the file fail so until there is space.
  * After any other error (DREP_ERR_IO, DREP_ERR_NOMEM, ...) they are lost, and from then on every
  * call that writes gives DREP_ERR_FAILED with that reason.  What may not be lost so late: commit.
- * Elements of variable length, and those that a user's functions convert, do not wait. */
+ * Elements of variable length, and those that a user's functions convert, do not wait.
+ *
+ * On a file that ranks share: DREP_ERR_UNSUPPORTED_OPERATION.  There all ranks give the dataset its
+ * new shape (drep_dataset_resize()), then write the new elements (<datarep-mpi.h>). */
 DREP_API int drep_append(drep_dataset *dataset, int dim, int64_t n, const drep_type *type,
                          const void *buf, const drep_xfer *xfer);
 /* Calls fn for each stored chunk of the current shape, in grid order, with the coordinates of
@@ -1856,8 +1870,9 @@ DREP_API int drep_select_union(const drep_selection *a, const drep_selection *b,
 /* Makes the box that a text describes, as NumPy and `datarep dump` write it, in an array of these
  * dimensions: "[0,10:20,::2]".  Each part is an index or a range START:STOP:STEP, whose numbers may
  * be left out; negative ones count from the end; a stop beyond the end means the end; STEP is
- * positive.  "..." and missing parts at the end mean all of their dimensions.  DREP_ERR_SYNTAX with
- * the column in the message, DREP_ERR_RANGE (an index outside), DREP_ERR_DIMS (too many parts). */
+ * positive.  "..." and missing parts at the end mean all of their dimensions.  Names of dimensions
+ * are not known here, but to the command alone.  DREP_ERR_SYNTAX with the column in the message,
+ * DREP_ERR_RANGE (an index outside), DREP_ERR_DIMS (too many parts). */
 DREP_API int drep_select_parse(const char *text, int rank, const int64_t *dims,
                                drep_selection **out);
 /* Describes a selection that is a box, in its rank of numbers each, for which arrays of
@@ -1921,10 +1936,11 @@ DREP_API int drep_readv(drep_file *file, drep_item *items, int n, const drep_xfe
  * other functions that the call calls may (Callbacks, above). */
 typedef int drep_progress_fn(int64_t done, int64_t total, void *ctx);
 /* Sets the function that long calls of this thread tell how far they are; NULL, as at first: none.
- * These do: drep_read(), drep_readv(), drep_write(), drep_read_at(), drep_write_at(), drep_copy(),
- * drep_check(), drep_repair(), drep_seal().  Those of less than 50 ms or of less than 64 KiB do
- * not, and no call inside another one does.  After a stop the contents of a read's buffer are
- * undefined, but hold nothing to be freed; of a write or a copy nothing is in the file;
+ * These do: drep_read(), drep_read_box(), drep_readv(), drep_write(), drep_write_box(),
+ * drep_read_at(), drep_write_at(), drep_copy(), drep_check(), drep_repair(), drep_seal().  Those of
+ * less than 50 ms or of less than 64 KiB do not, and no call inside another one does.  No call
+ * comes at the end: `done` need not reach `total`.  After a stop the contents of a read's buffer
+ * are undefined, but hold nothing to be freed; of a write or a copy nothing is in the file;
  * drep_write_at() to a file without a header has written the items that it counts; what drep_seal()
  * computed is kept; drep_repair() has left new_path as it was.  drep_append(), drep_commit() and
  * drep_close() go to their ends, and so do calls with a file that several ranks share. */
@@ -2187,10 +2203,23 @@ DREP_API int drep_object_usage(drep_file *file, const char *path, drep_objusage 
 
 /* ----------------------------------------------------------------- examples */
 
-/* Five usual programs.  check() prints drep_error() and ends if its argument is not 0; the programs
- * are whole in tests/examples/five, beside the same ones for netCDF and HDF5.
+/* Six usual programs, without their main().  They include <stdio.h> and <stdlib.h>, too, and
+ * check() is that of the first.  tests/examples has the last one as a whole, tests/examples/five
+ * the others, beside the same ones for netCDF and HDF5.
  *
  * Write a field over time, latitude and longitude, with coordinates and units.  Example: grid.
+ *
+ *     static const char *const names[] = {"time", "lat", "lon"};
+ *     static const float lat[3] = {-30, 0, 30}, lon[4] = {0, 90, 180, 270};
+ *     static float sst[2][3][4];
+ *
+ *     static void check(int err)
+ *     {
+ *         if (err == 0)
+ *             return;
+ *         fprintf(stderr, "%s\n", drep_error());
+ *         exit(1);
+ *     }
  *
  *     static void write_grid(const char *path)
  *     {
@@ -2272,6 +2301,11 @@ DREP_API int drep_object_usage(drep_file *file, const char *path, drep_objusage 
  *
  * List any file: drep_visit() calls show_object for each object.  Example: unknown.
  *
+ *     struct place {
+ *         drep_file *file;
+ *         const char *path;
+ *     };
+ *
  *     static int show_attribute(const char *name, void *ctx)
  *     {
  *         const struct place *at = ctx;
@@ -2309,6 +2343,81 @@ DREP_API int drep_object_usage(drep_file *file, const char *path, drep_objusage 
  *         }
  *         check(drep_attr_list(at.file, at.path, DREP_BY_CREATION, show_attribute, &at));
  *         return 0;
+ *     }
+ *
+ * Append steps of a simulation to a compressed field, of which each is a chunk.  The dataset makes
+ * its dimensions: time is unlimited, as it is in maxdims.  A step that was committed is in the
+ * file, whatever happens later.  Then read every third step and every second latitude of the
+ * eastern half, as whole numbers; tell() is called while that takes long.  Example: simulation.
+ *
+ *     enum { STEPS = 24, LAT = 90, LON = 180 };
+ *
+ *     static void simulate(const char *path)
+ *     {
+ *         static double field[LAT][LON];
+ *         const int64_t dims[] = {0, LAT, LON}, most[] = {DREP_UNLIMITED, LAT, LON};
+ *         const int64_t chunk[] = {1, LAT, LON};
+ *         const char *const names[] = {"time", "lat", "lon"};
+ *         const drep_filter filters[] = {{.id = DREP_FILTER_SHUFFLE},
+ *                                        {.id = DREP_FILTER_ZSTD, .level = 3}};
+ *         drep_spec spec = DREP_SPEC(.type = DREP_FLOAT, .rank = 3, .dims = dims, .maxdims = most);
+ *         drep_dataset *air, *hours;
+ *         drep_file *file;
+ *
+ *         spec.dim_names = names;
+ *         spec.chunk = chunk;
+ *         spec.filters = filters;
+ *         spec.nfilters = 2;
+ *         check(drep_create(path, DREP_RDWR, "external32", NULL, &file));
+ *         check(drep_dataset_create(file, "/air", &spec, &air));
+ *         spec = DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = dims, .maxdims = most,
+ *                          .dim_names = names);
+ *         check(drep_dataset_create(file, "/time", &spec, &hours));
+ *         check(drep_attr_write_string(file, "/air", "units", "K"));
+ *         check(drep_attr_write_string(file, "/time", "units", "hours since 2026-01-01 00:00:00"));
+ *         for (int t = 0; t < STEPS; t++) {
+ *             const double hour = t;
+ *
+ *             for (int i = 0; i < LAT * LON; i++)
+ *                 field[i / LON][i % LON] = 280 + t + 0.25 * (i % 3);
+ *             check(drep_append(air, 0, 1, DREP_DOUBLE, field, NULL));
+ *             check(drep_append(hours, 0, 1, DREP_DOUBLE, &hour, NULL));
+ *             check(drep_commit(file));
+ *         }
+ *         drep_dataset_close(air);
+ *         drep_dataset_close(hours);
+ *         check(drep_close(file));
+ *     }
+ *
+ *     static int tell(int64_t done, int64_t total, void *ctx)
+ *     {
+ *         (void)ctx;
+ *         fprintf(stderr, "%lld of %lld bytes\n", (long long)done, (long long)total);
+ *         return 0;
+ *     }
+ *
+ *     static void analyse(const char *path)
+ *     {
+ *         static int part[STEPS / 3][LAT / 2][LON / 2];
+ *         const int64_t start[] = {0, 0, LON / 2}, stride[] = {3, 2, 1};
+ *         const int64_t count[] = {STEPS / 3, LAT / 2, LON / 2};
+ *         drep_report report = DREP_REPORT;
+ *         drep_selection *sel;
+ *         drep_dataset *air;
+ *         drep_file *file;
+ *
+ *         check(drep_open(path, DREP_RDONLY, NULL, &file));
+ *         check(drep_dataset_open(file, "/air", &air));
+ *         check(drep_select_box(3, start, count, stride, NULL, &sel));
+ *         drep_progress(tell, NULL);
+ *         check(drep_read(air, sel, DREP_INT, part,
+ *                         &DREP_XFER(.range = DREP_RANGE_ROUND, .report = &report)));
+ *         drep_progress(NULL, NULL);
+ *         printf("%lld numbers, %lld of them rounded, from %d to %d\n", (long long)report.items,
+ *                (long long)report.inexact, part[0][0][0], part[7][44][89]);
+ *         drep_selection_free(sel);
+ *         drep_dataset_close(air);
+ *         check(drep_close(file));
  *     }
  */
 

@@ -97,6 +97,19 @@ int fail_prefix(int err, const char *fmt, ...)
     return err;
 }
 
+void fail_unname(const char *name)
+{
+    char shown[FAIL_ROOM];
+    size_t len;
+
+    text_escape(shown, sizeof(shown), name, strlen(name));
+    len = strlen(shown);
+    if (strncmp(message.text, shown, len) != 0 || strncmp(message.text + len, ": ", 2) != 0)
+        return;
+    len = (size_t)snprintf(shown, sizeof(shown), "%s", message.text + len + 2);
+    memcpy(message.text, shown, len + 1);
+}
+
 /* The outermost caller is the last to say so: it opened the object by this path, while what failed
  * inside may have another one, in a file that a link or a virtual dataset leads to. */
 int fail_about(int err, const char *path)
@@ -110,6 +123,13 @@ int fail_about(int err, const char *path)
     memmove(message.object, len ? path : "", len + 1);
     message.object[len] = 0;
     return err;
+}
+
+int fail_named(int err, const char *path)
+{
+    fail_unname(path);
+    fail_prefix(err, "dataset \"%s\"", path);
+    return fail_about(err, path);
 }
 
 int fail_nomem(void)

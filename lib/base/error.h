@@ -35,12 +35,16 @@ int fail_prefix(int err, const char *fmt, ...) __attribute__((format(printf, 2, 
  * 0.  The outermost one counts: it is the caller's. */
 int fail_about(int err, const char *path);
 
-/* What calls on a dataset end with: the prefix names the dataset, and it is noted. */
-#define fail_dataset(err, path)                                                         \
-    __extension__({                                                                     \
-        int failed_ = (err);                                                            \
-        const char *path_ = (path);                                                     \
-        failed_ ? fail_about(fail_prefix(failed_, "dataset \"%s\"", path_), path_) : 0; \
+/* Remove "<name>: " from the front of the message: who says it next names it. */
+void fail_unname(const char *name) __attribute__((cold));
+
+/* What calls on a dataset end with: the prefix names the dataset, in place of its path alone, and
+ * it is noted. */
+int fail_named(int err, const char *path) __attribute__((cold));
+#define fail_dataset(err, path)                    \
+    __extension__({                                \
+        int failed_ = (err);                       \
+        failed_ ? fail_named(failed_, (path)) : 0; \
     })
 
 /* Set the message "out of memory"; returns DREP_ERR_NOMEM. */

@@ -74,7 +74,7 @@ static int access_run(const struct access *call, const drep_xfer *xfer, bool wri
     if (file_shared(f))
         return xfer_end(&x, (writes ? f->team->ops->write : f->team->ops->read)(&a, x.use, err));
     if (err || (err = writes ? write_begin(f) : read_begin(f)))
-        return xfer_end(&x, err);
+        return xfer_end(&x, fail_about(err, a.ds->path));
     err = access_select(&a);
     if (!err && writes)
         err = dataset_write(a.ds, a.sel, a.type, a.buf, x.use, false);

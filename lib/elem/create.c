@@ -513,7 +513,7 @@ int drep_dataset_create(drep_file *file, const char *path, const drep_spec *spec
     drep_dataset *ds = NULL;
     drep_spec own;
     uint64_t id = 0;
-    int err = write_begin(file);
+    int err = fail_about(write_begin(file), path);
 
     if (err)
         return err;

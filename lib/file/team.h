@@ -54,9 +54,10 @@ static inline bool file_shared(const drep_file *f)
 /* DREP_ERR_UNSUPPORTED_OPERATION for a call that a shared file does not have. */
 static inline int shared_refuses(const drep_file *f, const char *call)
 {
-    return !file_shared(f) ? 0
-                           : fail(DREP_ERR_UNSUPPORTED_OPERATION,
-                                  "%s: not on a file that %d ranks share", call, f->team->size);
+    return !file_shared(f)
+               ? 0
+               : fail(DREP_ERR_UNSUPPORTED_OPERATION, "%s: %s: not on a file that %d ranks share",
+                      f->path, call, f->team->size);
 }
 
 /* 0 for one process, and for a rank that may. */

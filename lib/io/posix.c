@@ -555,7 +555,7 @@ static int open_directory(const char *path, int *fd)
         return DREP_ERR_NOMEM;
     *fd = open_retrying(name, O_RDONLY | O_DIRECTORY, 0);
     if (*fd < 0)
-        err = fail_errno(name, "open of the directory");
+        err = fail_errno(path, "open of its directory");
     mem_free(name);
     return err;
 }
@@ -1050,7 +1050,7 @@ static int posix_apart(struct io *io, struct io **out)
     if (of->dir >= 0) {
         f->dir = fcntl(of->dir, F_DUPFD_CLOEXEC, 0);
         f->name = mem_strdup(of->name);
-        err = f->dir < 0 ? fail_errno(io->path, "open of the directory")
+        err = f->dir < 0 ? fail_errno(io->path, "open of its directory")
                          : (f->name ? 0 : DREP_ERR_NOMEM);
     } else {
         real = realpath(io->path, NULL);

@@ -1,7 +1,8 @@
 /* datarep-mpi.h - Datarep files for programs under MPI.
  *
  * The ranks of a communicator share one file: each writes its part of the datasets, and the file is
- * byte for byte the one that a single process would have written.
+ * byte for byte the one that a single process would have written, but for its UUID and the times of
+ * commits, which the hints drep_uuid and drep_time fix.
  *
  *     MPI_Init(&argc, &argv);
  *     drep_mpi_create(MPI_COMM_WORLD, "run.drep", DREP_RDWR, "external32", NULL, &file);
@@ -14,8 +15,16 @@
  * Datatypes and hints of MPI become those of the library, and back, and data representations whose
  * functions have MPI's signatures can be registered.
  *
- * The library exists once for each MPI: link with -ldatarep-mpi-mpich or -ldatarep-mpi-openmpi; for
- * pkg-config they are libdatarep-mpi-mpich and libdatarep-mpi-openmpi.
+ * The library exists once for each MPI, MPICH and Open MPI:
+ *
+ *     mpicc.mpich run.c $(pkg-config --cflags --libs libdatarep-mpi-mpich)
+ *     mpicc.openmpi run.c $(pkg-config --cflags --libs libdatarep-mpi-openmpi)
+ *
+ * A dataset that grows.  drep_append() is refused, since each rank has but a part of what is new.
+ * All ranks give the dataset the same new shape, then write their parts, all of them:
+ *
+ *     drep_dataset_resize(p, dims);
+ *     drep_write_box(p, start, count, DREP_DOUBLE, mine, &DREP_XFER(.collective = 1));
  *
  * Which calls are what, on a file of drep_mpi_create() or drep_mpi_open() with several ranks:
  *

@@ -187,7 +187,7 @@ static int attr_write(drep_file *f, const char *path, const char *name, const dr
 int drep_attr_write(drep_file *file, const char *path, const char *name, const drep_type *type,
                     int rank, const int64_t *dims, const void *buf)
 {
-    int err = write_begin(file);
+    int err = fail_about(write_begin(file), path);
 
     if (err)
         return err;
@@ -316,6 +316,44 @@ void drep_attrinfo_release(drep_attrinfo *info)
     }
 }
 
+/* What a program takes the elements of a type for. */
+enum taken_for { NUMBERS, TEXTS, OTHERS };
+
+static enum taken_for taken_for(const drep_type *type)
+{
+    while (type->kind == DREP_KIND_ARRAY)
+        type = drep_type_member(type, 0);
+    switch (type->kind) {
+    case DREP_KIND_STRING:
+    case DREP_KIND_VSTRING:
+        return TEXTS;
+    case DREP_KIND_PREDEFINED:
+        switch (type->code) {
+        case DREP_CODE_CHAR:
+        case DREP_CODE_CHARACTER:
+        case DREP_CODE_WCHAR:
+            return TEXTS;
+        case DREP_CODE_BYTE:
+        case DREP_CODE_PACKED:
+            return OTHERS;
+        default:
+            return NUMBERS;
+        }
+    case DREP_KIND_SCALAR:
+    case DREP_KIND_ENUM:
+    case DREP_KIND_BOOLEAN:
+        return NUMBERS;
+    default:
+        return OTHERS;
+    }
+}
+
+int attr_not_number(const drep_type *type)
+{
+    return fail(DREP_ERR_TYPE,
+                taken_for(type) == TEXTS ? "it is text, not a number" : "it is not a number");
+}
+
 int attr_load(drep_file *f, const char *path, const char *name, const drep_type *type, void *buf,
               const drep_xfer *xfer)
 {
@@ -328,6 +366,9 @@ int attr_load(drep_file *f, const char *path, const char *name, const drep_type 
         err = fail(DREP_ERR_ARG, "no buffer");
     if (!err && a.count > 0)
         err = value_unpack_into(&f->values, &a.rec.value, a.ft, a.count, type, buf, xfer);
+    if (err == DREP_ERR_TYPE && a.count > 0 && taken_for(type) == NUMBERS &&
+        taken_for(a.ft->type) == TEXTS)
+        err = attr_not_number(a.ft->type);
     attr_found_release(&a);
     return fail_about(fail_in(err, "%s: attribute \"%s\"", !path ? "" : path, !name ? "" : name),
                       path);
@@ -386,7 +427,7 @@ static int attr_remove(drep_file *f, const char *path, const char *name)
 
 int drep_attr_remove(drep_file *file, const char *path, const char *name)
 {
-    int err = write_begin(file);
+    int err = fail_about(write_begin(file), path);
 
     if (err)
         return err;
@@ -420,7 +461,7 @@ static int attr_rename(drep_file *f, const char *path, const char *name, const c
 
 int drep_attr_rename(drep_file *file, const char *path, const char *name, const char *new_name)
 {
-    int err = write_begin(file);
+    int err = fail_about(write_begin(file), path);
 
     if (err)
         return err;

@@ -26,6 +26,8 @@ struct attr_found {
 /* Released also after an error. */
 int attr_find(drep_file *f, const char *path, const char *name, struct attr_found *a);
 void attr_found_release(struct attr_found *a);
+/* DREP_ERR_TYPE: a number was asked for, and the attribute is of `type`. */
+int attr_not_number(const drep_type *type);
 /* drep_attr_read() inside a call that reads; size: bytes at buf, 0: not checked. */
 int attr_load(drep_file *f, const char *path, const char *name, const drep_type *type, void *buf,
               const drep_xfer *xfer);

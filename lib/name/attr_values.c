@@ -162,7 +162,7 @@ static int number_load(drep_file *f, const struct attr_found *a, const struct at
         type = drep_type_member(type, 0);
     if (type->kind != DREP_KIND_PREDEFINED && type->kind != DREP_KIND_SCALAR &&
         type->kind != DREP_KIND_ENUM && type->kind != DREP_KIND_BOOLEAN)
-        return fail(DREP_ERR_TYPE, "it is not a number");
+        return attr_not_number(type);
     if (a->count != 1 || a->ft->type->items != 1)
         return fail(DREP_ERR_COUNT, "it is %lld numbers",
                     (long long)(a->count * a->ft->type->items));

@@ -229,7 +229,7 @@ int drep_dimension_create(drep_file *file, const char *path, int64_t len, int un
     struct object_rec rec = {.unlimited = unlimited != 0};
     const char *name;
     uint64_t group, id;
-    int err = write_begin(file);
+    int err = fail_about(write_begin(file), path);
 
     if (err)
         return err;
@@ -280,7 +280,7 @@ static int rename_in(drep_file *f, const char *path, const char *new_name)
 
 int drep_dimension_rename(drep_file *file, const char *path, const char *new_name)
 {
-    int err = write_begin(file);
+    int err = fail_about(write_begin(file), path);
 
     if (err)
         return err;
@@ -560,7 +560,7 @@ static int scales_put(drep_file *f, const char *path, const uint64_t *ids, int n
 
 int drep_dimension_set_scales(drep_file *file, const char *path, const uint64_t *ids, int n)
 {
-    int err = write_begin(file);
+    int err = fail_about(write_begin(file), path);
 
     return err ? err : write_end(file, scales_put(file, path, ids, n));
 }

@@ -91,7 +91,7 @@ int drep_link_hard(drep_file *file, const char *target, const char *path)
 {
     uint64_t id, group;
     const char *name;
-    int err = write_begin(file);
+    int err = fail_about(write_begin(file), path);
 
     if (err)
         return err;
@@ -108,7 +108,7 @@ static int link_text(drep_file *file, const char *path, struct link_rec *link)
 {
     uint64_t group;
     const char *name;
-    int err = write_begin(file);
+    int err = fail_about(write_begin(file), path);
 
     if (err)
         return err;
@@ -179,7 +179,7 @@ static int link_move(drep_file *f, const char *from, const char *to)
 
 int drep_link_move(drep_file *file, const char *from, const char *to)
 {
-    int err = write_begin(file);
+    int err = fail_about(write_begin(file), from);
 
     return err ? err : write_end(file, link_move(file, from, to));
 }

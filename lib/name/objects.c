@@ -112,7 +112,7 @@ int drep_group_create(drep_file *file, const char *path, int parents)
     struct object_rec rec = {.kind = FMT_GROUP};
     const char *name;
     uint64_t group, id;
-    int err = write_begin(file);
+    int err = fail_about(write_begin(file), path);
 
     if (err)
         return err;
@@ -127,7 +127,7 @@ int drep_type_commit(drep_file *file, const char *path, const drep_type *type)
     struct object_rec rec = {.kind = FMT_TYPE};
     const char *name;
     uint64_t group, id;
-    int err = write_begin(file);
+    int err = fail_about(write_begin(file), path);
 
     if (err)
         return err;

@@ -348,6 +348,8 @@ static int step_down(drep_file *f, const char *path, const char *part, int paren
     uint64_t at = *group;
     int err = walk_path(f, part, &at, NULL);
 
+    if (err == DREP_ERR_NOT_FOUND)
+        fail_unname(part);
     if (err == DREP_ERR_NOT_FOUND && parents)
         err = make_group(f, *group, part, &at);
     if (!err)

@@ -181,7 +181,7 @@ static int move_items(const struct conversion *c, const drep_type *to, const dre
     bool texts;
 
     if (!one_item(to) || !one_item(from))
-        return fail(DREP_ERR_TYPE, "no conversion between items of variable and of fixed length");
+        return type_fail_two(DREP_ERR_TYPE, "no conversion from %s to %s", from, to);
     if (!var)
         return fail(DREP_ERR_TYPE, "items of variable length cannot be moved here");
     texts = var->texts && to->kind == DREP_KIND_VSTRING && from->kind == DREP_KIND_VSTRING;

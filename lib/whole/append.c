@@ -73,7 +73,7 @@ static int longer(const drep_dataset *ds, int dim, int64_t n, int64_t *dims,
     if (dim < 0 || dim >= rank)
         return fail(DREP_ERR_DIMS, "dimension %d of %d", dim, rank);
     if (n < 0)
-        return fail(DREP_ERR_COUNT, "%lld more", (long long)n);
+        return fail(DREP_ERR_COUNT, "drep_append: n is %lld, which is negative", (long long)n);
     selection_all(new, rank, ds->rec.len);
     for (int d = 0; d < rank; d++)
         dims[d] = (int64_t)ds->rec.len[d];
@@ -464,15 +464,31 @@ static int append_or_stop(drep_dataset *ds, struct new_rows *rows, const drep_xf
     return err;
 }
 
+/* Two ranks that append would write the same rows. */
+static int append_shared(const drep_dataset *ds)
+{
+    const drep_file *f = ds->file;
+    int err;
+
+    if (!file_shared(f))
+        return 0;
+    err = fail(DREP_ERR_UNSUPPORTED_OPERATION,
+               "drep_append: not on a file that %d ranks share; all ranks resize it, then write",
+               f->team->size);
+    fail_dataset(err, ds->path);
+    return fail_in(err, "%s", f->path);
+}
+
 int drep_append(drep_dataset *dataset, int dim, int64_t n, const drep_type *type, const void *buf,
                 const drep_xfer *xfer)
 {
     struct new_rows rows = {dim, n, type, buf, NULL, false};
     int err;
 
-    if ((err = dataset_check(dataset, "drep_append")) ||
-        (err = shared_refuses(dataset->file, "drep_append")) || (err = append_begin(dataset->file)))
+    if ((err = dataset_check(dataset, "drep_append")) || (err = append_shared(dataset)))
         return err;
+    if ((err = append_begin(dataset->file)))
+        return fail_about(err, dataset->path);
     advance_pause(); /* a row that is left out cannot be appended later */
     err = append_or_stop(dataset, &rows, xfer);
     advance_resume();

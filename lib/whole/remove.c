@@ -171,7 +171,7 @@ int drep_link_remove(drep_file *file, const char *path)
     struct link_rec link = {.kind = FMT_HARD};
     const char *name;
     uint64_t group;
-    int err = write_begin(file);
+    int err = fail_about(write_begin(file), path);
 
     if (err)
         return err;
@@ -212,7 +212,7 @@ int drep_dimension_remove(drep_file *file, const char *path)
     struct dim_rec rec = {.object = 0};
     const char *name;
     uint64_t group;
-    int err = write_begin(file);
+    int err = fail_about(write_begin(file), path);
 
     if (err)
         return err;

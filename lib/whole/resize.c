@@ -349,8 +349,10 @@ int drep_dataset_resize(drep_dataset *dataset, const int64_t *dims)
 
     if (!dims)
         return fail(DREP_ERR_ARG, "drep_dataset_resize: null argument");
-    if ((err = dataset_check(dataset, "drep_dataset_resize")) || (err = write_begin(dataset->file)))
+    if ((err = dataset_check(dataset, "drep_dataset_resize")))
         return err;
+    if ((err = write_begin(dataset->file)))
+        return fail_about(err, dataset->path);
     err = shape_change(dataset, dims, &o);
     if (!err) {
         shape_exchange(dataset, &o);

@@ -28,7 +28,13 @@ plain() { # NAME [ARGUMENT...]
 }
 for example in "$SRCDIR"/tests/examples/*.out; do
     name=$(basename "$example" .out)
-    [ "$name" = walk ] || { plain "$name"; result $? "$name.c prints what it should"; }
+    [ "$name" = walk ] && continue
+    if [ "$name" = simulation ] && ! "$DATAREP" --version | grep -q zstd; then
+        result 0 "$name.c prints what it should # SKIP no zstd"
+        continue
+    fi
+    plain "$name"
+    result $? "$name.c prints what it should"
 done
 plain walk grid.drep
 result $? "walk.c shows a file that another example wrote"

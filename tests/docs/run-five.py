@@ -4,7 +4,7 @@
 
 All of tests/examples/five are compiled and run, and must print the same.  A table shows the lines
 and the calls of each, without comments and blank lines; ours may have no more calls than netCDF's.
-The examples in datarep.h are parts of ours, word for word.
+The examples in datarep.h are parts of ours, word for word; one more is of tests/examples.
 """
 import os
 import re
@@ -95,6 +95,12 @@ def main():
         code = examples.get(program, '')
         result(code.endswith('}') and code in source(program, 'drep'),
                f'datarep.h shows {program}-drep.c', 'it shows:\n' + code)
+    with open(os.path.join(SRC, 'tests/examples/simulation.c'), encoding='utf-8') as file:
+        code = examples.get('simulation', '')
+        result(code.endswith('}') and code in file.read(), 'datarep.h shows simulation.c',
+               'it shows:\n' + code)
+    unknown = sorted(set(examples) - set(PROGRAMS) - {'simulation'})
+    result(not unknown, 'datarep.h has no example but these', ' '.join(unknown))
     sizes = {}
     prints = {}
     for library in LIBRARIES:

@@ -6,8 +6,13 @@
 program handles
   use checks
   use datarep
+  use, intrinsic :: iso_c_binding, only: c_char
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none
+  type, bind(C) :: fixed
+    character(c_char) :: text(13)
+  end type
+  type(fixed) :: units
   type(drep_file) :: f, copy, unused
   type(drep_dataset) :: d, e
   character(200) :: dir, how
@@ -45,6 +50,7 @@ contains
     character(:), allocatable :: names(:), text
     integer, allocatable :: kinds(:)
     integer(int64) :: sequence
+    integer(int64), allocatable :: shape(:)
 
     call scope()
     call ok(copy%is_open(), "a copy keeps a file open whose variable is gone")
@@ -65,13 +71,18 @@ contains
     call f%open(trim(dir)//"/scope.drep")
     call ok(f%exists("/x") .and. .not. f%exists("/y"), "exists()")
     call f%write("/y", 1, stat=stat, errmsg=msg)
-    call refused(stat, msg, "", "writing to a file that is open for reading")
+    call refused(stat, msg, 'scope.drep: "/y": opened read-only', "writing to a file that is open for reading")
+    call d%open(f, "/x")
+    call d%append([1, 2], stat=stat, errmsg=msg)
+    call refused(stat, msg, 'scope.drep: "/x": opened read-only', "appending to one")
+    call d%append(reshape([1, 2], [1, 2]), stat=stat, errmsg=msg)
+    call refused(stat, msg, 'scope.drep: "/x": opened read-only', "appending what has another shape")
     call f%open(trim(dir)//"/scope.drep", mode="w", stat=stat, errmsg=msg)
-    call refused(stat, msg, "", "a mode that is none")
+    call refused(stat, msg, 'scope.drep: mode "w" is neither "r" nor "rw"', "a mode that is none")
     call f%open(trim(dir)//"/absent.drep", stat=stat, errmsg=msg)
     call refused(stat, msg, "absent.drep", "a file that is not there")
     call f%open(trim(dir)//"/scope.drep", hints="drep_threads=many", stat=stat, errmsg=msg)
-    call refused(stat, msg, "drep_threads", "a hint that is wrong")
+    call refused(stat, msg, "scope.drep: |drep_threads", "a hint that is wrong")
     call f%create(trim(dir)//"/scope.drep", exclusive=.true., stat=stat, errmsg=msg)
     call refused(stat, msg, "scope.drep", "a file that is there, exclusively")
 
@@ -79,6 +90,12 @@ contains
     call f%group("/a/b")
     call f%write("/a/one", 1)
     call f%write("/a/b/longer name", [1.5, 2.5])
+    units%text = transfer("degrees_north", units%text)
+    call f%attr_write("/a/one", "units", drep_datatype("string(13,nul)", c_sizeof(units)), units)
+    call f%attr_inquire("/a/one", "units", type=text, shape=shape)
+    call ok(text == "string(13)" .and. size(shape) == 0, "an attribute as netCDF's NC_CHAR")
+    call f%attr_text("/a/one", "units", text)
+    call ok(text == "degrees_north", "and its text")
     call f%dimension("/a#time", DREP_UNLIMITED)
     call f%link_soft("/a/one", "/soft")
     call f%link_hard("/a/one", "/hard")
@@ -98,6 +115,16 @@ contains
     call f%inquire(datarep=text, sequence=sequence)
     call ok(text == "external32" .and. sequence == 1, "the header")
     call f%write("/dropped", 1)
+    call f%open(trim(dir)//"/scope.drep", stat=stat, errmsg=msg)
+    call refused(stat, msg, 'scope.drep: the handle writes "|names.drep": close that first', &
+        "opening a handle that writes another file")
+    call f%create(trim(dir)//"/other.drep", stat=stat, errmsg=msg)
+    call refused(stat, msg, 'other.drep: the handle writes "|names.drep": close that first', "creating by one")
+    call ok(f%exists("/dropped"), "it still has that file")
+    copy = f
+    call f%open(trim(dir)//"/scope.drep")
+    call ok(f%exists("/x") .and. copy%exists("/dropped"), "one of two handles may be opened again")
+    f = copy
     call f%abandon()
     call f%open(trim(dir)//"/names.drep")
     call ok(.not. f%exists("/dropped") .and. f%exists("/moved"), "abandon() keeps the last commit")

@@ -71,9 +71,9 @@ def compiled(sources, where, name, fc=("gfortran",), flags=(), link=LINK):
     return binary, run(list(fc) + FLAGS + ["-J" + where, "-Werror"] + list(flags) + ["-o", binary] + sources + link)
 
 
-def tap(command, name):
+def tap(command, name, env=None):
     """Run a program that prints TAP and report its cases."""
-    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=env)
     plan = None
     for line in done.stdout.splitlines():
         if line.startswith(("ok", "not ok")):
@@ -328,13 +328,17 @@ def netcdf_test(where):
            "examples: grid-netcdf.f90 makes a file with the values, dimensions and attributes of grid.f90")
 
 
+def mpi_link(mpi):
+    return ["-L" + BUILD, "-Wl,-rpath," + BUILD, "-ldatarep-fortran-" + mpi, "-ldatarep-fortran", "-ldatarep-mpi-" + mpi,
+            "-ldatarep"]
+
+
 def heat_build(mpi, where):
     """heat.f90 and heat.c for an MPI: {"Fortran": path, "C": path}, and the problem."""
     binaries = {"Fortran": os.path.join(where, "heat-f"), "C": os.path.join(where, "heat-c")}
     _, problem = compiled([os.path.join(EXAMPLES, "heat.f90")], where, "heat-f", fc=["mpifort." + mpi],
                           flags=["-I" + os.path.join(BUILD, "fortran", mpi)],
-                          link=["-L" + BUILD, "-Wl,-rpath," + BUILD, "-ldatarep-fortran-" + mpi,
-                                "-ldatarep-fortran", "-ldatarep-mpi-" + mpi, "-ldatarep"])
+                          link=mpi_link(mpi))
     return binaries, problem + run(["mpicc." + mpi, "-std=c11", "-D_GNU_SOURCE", "-o", binaries["C"],
                                     os.path.join(ROOT, "tests", "examples", "mpi", "heat.c"), "-I" + os.path.join(ROOT, "lib"),
                                     "-I" + os.path.join(ROOT, "lib", "mpi"), "-L" + BUILD, "-Wl,-rpath," + BUILD,
@@ -374,6 +378,33 @@ def heat_test(where):
         with open(picture, "rb") if os.path.exists(picture) else open(os.devnull, "rb") as f:
             report("" if done.returncode == 0 and f.read(8) == b"\x89PNG\r\n\x1a\n" else done.stderr or "no picture",
                    "%s: the last step is plotted" % mpi)
+
+
+def ranks_test(where):
+    """The program of datarep-fortran(7), RANKS, which uses datarep_mpi alone."""
+    sys.path.insert(0, os.path.join(ROOT, "tests", "mpi"))
+    import launch
+    for mpi in launch.installed():
+        if not os.path.exists(os.path.join(BUILD, "fortran", mpi, "datarep_mpi.mod")):
+            print("# SKIP ranks.f90: no module for " + mpi)
+            continue
+        binary, problem = compiled([os.path.join(EXAMPLES, "ranks.f90")], where, "ranks-" + mpi, fc=["mpifort." + mpi],
+                                   flags=["-I" + os.path.join(BUILD, "fortran", mpi)], link=mpi_link(mpi))
+        path = os.path.join(where, "ranks-%s.drep" % mpi)
+        if not problem:
+            done = launch.run(mpi, 2, [binary, path])
+            problem = done.returncode and "status %d\n%s%s" % (done.returncode, done.stdout, done.stderr)
+        report(problem or "", "%s: ranks.f90 compiles and runs by 2 ranks" % mpi)
+        done = subprocess.run([DATAREP, "dump", "--json", path], capture_output=True, text=True)
+        t = json.loads(done.stdout)["root"]["members"]["t"] if done.returncode == 0 else {}
+        rows = [[[100.0 * (k + 1) + (j >= 3)] * 8 for j in range(6)] for k in range(3)]
+        report("" if t.get("data") == rows and [d["dimension"] for d in t["dimensions"]] == ["time", "y", "x"] else
+               done.stderr + str(t)[:300], "%s: its file has the part of each rank in each step" % mpi)
+        binary, problem = compiled([os.path.join(HERE, n) for n in ("checks.f90", "shared.f90")], where, "shared-" + mpi,
+                                   fc=["mpifort." + mpi], flags=["-I" + os.path.join(BUILD, "fortran", mpi)], link=mpi_link(mpi))
+        report(problem, "%s: shared.f90 compiles" % mpi)
+        if not problem:
+            tap(launch.command(mpi, 2, [binary, path]), mpi + ": shared", launch.environment())
 
 
 def heat_values(datarep, numpy, path):
@@ -456,6 +487,7 @@ def main():
         names_test()
         examples_test(where)
         documentation_test(where)
+        ranks_test(where)
         if full:
             vectors_test(where)
             netcdf_test(where)

@@ -390,7 +390,11 @@ static void test_refused(void)
     OK(drep_dataset_create(
         file, "/x",
         &DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = &one, .layout = DREP_CONTIGUOUS), &ds));
-    FAILS(drep_append(ds, 0, 1, DREP_DOUBLE, &x, NULL), DREP_ERR_UNSUPPORTED_OPERATION, "");
+    FAILS(drep_append(ds, 0, 1, DREP_DOUBLE, &x, NULL), DREP_ERR_UNSUPPORTED_OPERATION,
+          "dataset \"/x\": drep_append: not on a file that");
+    CHECK(strstr(drep_error(), "ranks share; all ranks resize it, then write") &&
+              strncmp(drep_error(), path, strlen(path)) == 0,
+          "%s", drep_error());
     FAILS(drep_check(file, 0, NULL, NULL, NULL), DREP_ERR_UNSUPPORTED_OPERATION, "");
     FAILS(drep_seal(file, NULL), DREP_ERR_UNSUPPORTED_OPERATION, "");
     FAILS(drep_refresh(file), DREP_ERR_UNSUPPORTED_OPERATION, "");

@@ -100,6 +100,12 @@ START_TEST(test_object_and_byte_are_data)
     fail_object(DREP_ERR_NOT_FOUND, drep_error_object(), "%s: gone", drep_error_object());
     ck_assert_str_eq(drep_error(), "/g/x \"y\": gone");
     ck_assert_str_eq(drep_error_object(), "/g/x \"y\"");
+    fail(DREP_ERR_NOT_FOUND, "/g/x: /g/x: gone");
+    fail_dataset(DREP_ERR_NOT_FOUND, "/g/x"); /* which names it in place of its path */
+    ck_assert_str_eq(drep_error(), "dataset \"/g/x\": /g/x: gone");
+    fail(DREP_ERR_NOT_FOUND, "/g/xy: gone");
+    fail_dataset(DREP_ERR_NOT_FOUND, "/g/x");
+    ck_assert_str_eq(drep_error(), "dataset \"/g/x\": /g/xy: gone");
     fail_byte(DREP_ERR_LIMIT, UINT64_MAX, "no byte of any file");
     ck_assert_int_eq(drep_error_byte(), -1);
     memset(path, 'x', sizeof path);

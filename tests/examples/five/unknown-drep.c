@@ -4,11 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct place {
-    drep_file *file;
-    const char *path;
-};
-
 static void check(int err)
 {
     if (err == 0)
@@ -16,6 +11,11 @@ static void check(int err)
     fprintf(stderr, "%s\n", drep_error());
     exit(1);
 }
+
+struct place {
+    drep_file *file;
+    const char *path;
+};
 
 static int show_attribute(const char *name, void *ctx)
 {
