@@ -14,6 +14,7 @@ import datetime
 import math
 import numbers
 import os
+import re
 import warnings
 from typing import Any, Optional
 
@@ -27,6 +28,7 @@ _CLAMP = 2  # DREP_RANGE_CLAMP
 MANY = 1024  # objects
 
 
+_OF_A_RANK = re.compile(r": rank \d+: ")
 WIDER = 'make the dataset {}, or say how with range="clamp" or "wrap"'
 
 
@@ -482,9 +484,10 @@ def _limits(np: Any, dtype: Any) -> tuple[float, float]:
 def explain(error: ConversionError, made: Any, source: types.Form, own: types.Form, given: Given) -> None:
     """Let the library's error about a number that does not fit name the element, and what would do.
 
-    made: what was to be stored, as `source` says.  An error about something else keeps its words."""
+    made: what was to be stored, as `source` says.  An error about something else keeps its words, and so
+    does one of a rank: all ranks have it, whatever they were to store."""
     np = types.numpy()
-    at = _first_unfit(np, made, source, own)
+    at = _first_unfit(np, made, source, own) if not _OF_A_RANK.search(str(error)) else None
     if at is not None:
         error.args = (given.refused(_too_large(np, made, at, own, given)),)
     error.file = error.file or given.file or None
