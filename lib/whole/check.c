@@ -145,7 +145,7 @@ static void name_object(struct checker *c, uint64_t id, const char *kind, char *
         snprintf(name, size, "object %llu", (unsigned long long)id);
 }
 
-/* The last message, as a finding about this key. */
+/* The last message, as a finding about this key, and in it about `what`; NULL: it says that. */
 static void report(struct checker *c, int err, const struct key *key, uint64_t where,
                    const char *what)
 {
@@ -160,7 +160,8 @@ static void report(struct checker *c, int err, const struct key *key, uint64_t w
     if (id == c->owner.id && c->owner.kind < sizeof kinds / sizeof *kinds)
         kind = kinds[c->owner.kind];
     name_object(c, id, kind ? kind : "object", name, sizeof name);
-    snprintf(text, sizeof text, "%s: %s: %s", name, what, drep_error());
+    snprintf(text, sizeof text, "%s: %s%s%s", name, what ? what : "", what ? ": " : "",
+             drep_error());
     c->later += err == LATER;
     finding(c, err == LATER || err == NOTED ? 0 : err, where, text);
 }
@@ -711,6 +712,18 @@ static void tell_unread(struct checker *c)
     finding(c, 0, 0, text);
 }
 
+/* Names the chunk of a record in which the last message's byte is; a run has several. */
+static void fail_in_chunk(const struct chunks *cs, const uint64_t *coord,
+                          const struct chunk_rec *rec, uint64_t byte, int err)
+{
+    uint64_t at[DREP_MAX_RANK] = {0};
+
+    memcpy(at, coord, (size_t)cs->rank * sizeof *at);
+    if (cs->rank > 0 && rec->size > 0 && byte >= rec->offset)
+        at[cs->rank - 1] += (byte - rec->offset) / rec->size;
+    fail_chunk(err, cs->rank, at);
+}
+
 static int check_one_chunk(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
 {
     struct seen_run *s = ctx;
@@ -739,7 +752,8 @@ static int check_one_chunk(const uint64_t *coord, const struct chunk_rec *rec, v
         return err;
     if ((at = (uint64_t)fail_last()->byte) != 0 && seen_add(&c->told, at) != 0)
         return fail_nomem();
-    report(c, err, s->key, at ? at - 1 : s->where, "chunk");
+    fail_in_chunk(&c->chunks, coord, rec, at ? at - 1 : 0, err);
+    report(c, err, s->key, at ? at - 1 : s->where, NULL);
     return c->stop;
 }
 

@@ -733,7 +733,7 @@ static int tell_damage(int err, uint64_t offset, const char *message, void *ctx)
 
     (void)offset;
     ck_assert_int_eq(err, DREP_ERR_CHECKSUM);
-    if (strncmp(message, "dataset \"/d\": chunk: ", 21) == 0)
+    if (strncmp(message, "dataset \"/d\": chunk (", 21) == 0)
         told->chunks++;
     else
         told->elements++;
