@@ -1077,6 +1077,8 @@ install: all $(if $(PY_INCLUDE),python-package) $(if $(FC),fortran-package) netc
 	install -D -m 644 tools/share/datarep.xml $D$(mimedir)/datarep.xml
 	install -D -m 644 LICENSE $D$(docdir)/LICENSE
 	sed '/\*\//q' $(BORROWED) > $D$(docdir)/xxhash.notice
+	install -D -m 644 -t $D$(docdir)/examples $(wildcard tests/examples/*.c)
+	$(foreach d,five fortran mpi,install -D -m 644 -t $D$(docdir)/examples/$(d) $(wildcard tests/examples/$(d)/*) && ) true
 	install -m 644 $(SHARED) $D$(libdir)/
 	ln -sf libdatarep.so.$(VERSION) $D$(libdir)/libdatarep.so.$(SOMAJOR)
 	ln -sf libdatarep.so.$(SOMAJOR) $D$(libdir)/libdatarep.so

@@ -2204,8 +2204,8 @@ DREP_API int drep_object_usage(drep_file *file, const char *path, drep_objusage 
 /* ----------------------------------------------------------------- examples */
 
 /* Six usual programs, without their main().  They include <stdio.h> and <stdlib.h>, too, and
- * check() is that of the first.  tests/examples has the last one as a whole, tests/examples/five
- * the others, beside the same ones for netCDF and HDF5.
+ * check() is that of the first.  share/doc/datarep/examples has the last one as a whole, its folder
+ * five the others, beside the same ones for netCDF and HDF5 (sources: tests/examples).
  *
  * Write a field over time, latitude and longitude, with coordinates and units.  Example: grid.
  *

@@ -72,6 +72,16 @@ build_cxx() {
         LD_LIBRARY_PATH=$root/usr/lib "$TMPDIR/app-cxx"
 }
 
+# Every example, but for plugins, which are no programs.
+build_examples() {
+    local source
+    for source in "$root"/usr/share/doc/datarep/examples/*.c "$root"/usr/share/doc/datarep/examples/five/*-drep.c; do
+        grep -q '^int main' "$source" || continue
+        # shellcheck disable=SC2046
+        gcc -O0 -Wall -Werror -o "$TMPDIR/example" "$source" -pthread $(flags --cflags --libs) || return 1
+    done
+}
+
 # datarep.hpp, without a warning.
 build_hpp() {
     # shellcheck disable=SC2046
@@ -112,7 +122,7 @@ installed() {
         share/bash-completion/completions/datarep share/zsh/site-functions/_datarep \
         share/fish/vendor_completions.d/datarep.fish share/file/magic/datarep \
         share/mime/packages/datarep.xml share/datarep/dump.schema.json share/datarep/output.schema.json \
-        share/doc/datarep/LICENSE; do
+        share/doc/datarep/LICENSE share/doc/datarep/examples/fortran/heat.f90 share/doc/datarep/examples/mpi/heat.c; do
         [ -e "$root/usr/$f" ] || {
             echo "no $f"
             return 1
@@ -317,7 +327,7 @@ leaves_nothing() {
         [ -z "$(find "$root" -type d -name 'datarep*')" ]
 }
 
-echo 1..23
+echo 1..24
 # What `make test` built is installed as it is: other tests run it at this moment.
 check "make install" make -s -o all install DESTDIR="$root" PREFIX=/usr
 check "everything is there" installed
@@ -326,6 +336,7 @@ check "datarep.pc knows nothing of where it was built" no_build_path
 check "file(1) and update-mime-database take what is installed" known
 check "a program builds and runs with the shared library" build_shared
 check "a program builds and runs with the static library" build_static
+check "the installed examples build" build_examples
 check "a C++ program builds and runs" build_cxx
 check "a C++20 program builds and runs with datarep.hpp, which has at most 300 lines" build_hpp
 check "programs build and run by find_package(datarep), in a moved tree; 1.1 and 2.0 are refused" build_cmake
