@@ -753,7 +753,8 @@ typedef struct drep_xfer {
  * may have any of them in any order.  Only these are read, converted, counted in a report and
  * passed to a representation's functions.  A write keeps the other members; in new elements they
  * are the fill value.  Members of one name have equally many data items.  Where one side has no
- * names, all its items are matched by position, and so are those of views (drep_read_at) and packs.
+ * names, all its items are matched by position, and so are those of views (drep_read_at) and packs:
+ * one member is read by a compound of that member (Example: table), not by its type.
  * DREP_ERR_TYPE: a member that the file lacks, no member in common, or a write of some members of
  * a sequence's elements, which are always new.
  *
@@ -2203,9 +2204,9 @@ DREP_API int drep_object_usage(drep_file *file, const char *path, drep_objusage 
 
 /* ----------------------------------------------------------------- examples */
 
-/* Six usual programs, without their main().  They include <stdio.h> and <stdlib.h>, too, and
- * check() is that of the first.  share/doc/datarep/examples has the last one as a whole, its folder
- * five the others, beside the same ones for netCDF and HDF5 (sources: tests/examples).
+/* Seven usual programs, without their main().  They include <stdio.h> and <stdlib.h>, too, and
+ * check() is that of the first.  share/doc/datarep/examples has the last two as wholes, its
+ * folder five the others, beside the same ones for netCDF and HDF5 (sources: tests/examples).
  *
  * Write a field over time, latitude and longitude, with coordinates and units.  Example: grid.
  *
@@ -2343,6 +2344,70 @@ DREP_API int drep_object_usage(drep_file *file, const char *path, drep_objusage 
  *         }
  *         check(drep_attr_list(at.file, at.path, DREP_BY_CREATION, show_attribute, &at));
  *         return 0;
+ *     }
+ *
+ * Write a table of structs that grows, and read one column of it as plain numbers: a struct of one
+ * member has that member alone in memory.  Example: table.
+ *
+ *     struct event {
+ *         int64_t when;
+ *         float temperature;
+ *         char place[8];
+ *     };
+ *
+ *     static drep_type *event_type(void)
+ *     {
+ *         const char *const names[] = {"when", "temperature", "place"};
+ *         const int64_t at[] = {offsetof(struct event, when), offsetof(struct event, temperature),
+ *                               offsetof(struct event, place)};
+ *         drep_type *place, *event;
+ *
+ *         check(drep_type_string(8, DREP_PAD_NULTERM, &place));
+ *         check(drep_type_compound(3, names, at, (const drep_type *[]){DREP_INT64_T, DREP_FLOAT, place},
+ *                                  sizeof(struct event), &event));
+ *         drep_type_free(place);
+ *         return event;
+ *     }
+ *
+ *     static void append_events(const char *path, const struct event *events, int64_t n)
+ *     {
+ *         drep_type *event = event_type();
+ *         const int64_t none = 0, most = DREP_UNLIMITED;
+ *         drep_spec spec = DREP_SPEC(.type = event, .rank = 1, .dims = &none, .maxdims = &most);
+ *         drep_file *file;
+ *         drep_dataset *table;
+ *
+ *         check(drep_create(path, DREP_RDWR | DREP_EXCL, "external32", NULL, &file));
+ *         check(drep_dataset_create(file, "/events", &spec, &table));
+ *         for (int64_t i = 0; i < n; i++) {
+ *             check(drep_append(table, 0, 1, event, &events[i], NULL));
+ *             check(drep_commit(file));
+ *         }
+ *         drep_type_free(event);
+ *         drep_dataset_close(table);
+ *         check(drep_close(file));
+ *     }
+ *
+ *     static void show_temperatures(const char *path)
+ *     {
+ *         drep_dsinfo info = DREP_DSINFO;
+ *         drep_type *column;
+ *         drep_file *file;
+ *         drep_dataset *table;
+ *         double *t;
+ *
+ *         check(drep_open(path, DREP_RDONLY, NULL, &file));
+ *         check(drep_dataset_open(file, "/events", &table));
+ *         check(drep_dataset_info(table, &info));
+ *         t = malloc((size_t)info.dims[0] * sizeof *t);
+ *         check(drep_type_parse("struct{temperature: DOUBLE}", &column));
+ *         check(drep_read(table, NULL, column, t, NULL));
+ *         for (int64_t i = 0; i < info.dims[0]; i++)
+ *             printf("%g\n", t[i]);
+ *         free(t);
+ *         drep_type_free(column);
+ *         drep_dataset_close(table);
+ *         check(drep_close(file));
  *     }
  *
  * Append steps of a simulation to a compressed field, of which each is a chunk.  The dataset makes

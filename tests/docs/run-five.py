@@ -4,7 +4,7 @@
 
 All of tests/examples/five are compiled and run, and must print the same.  A table shows the lines
 and the calls of each, without comments and blank lines; ours may have no more calls than netCDF's.
-The examples in datarep.h are parts of ours, word for word; one more is of tests/examples.
+The examples in datarep.h are parts of ours, word for word; two more are of tests/examples.
 """
 import os
 import re
@@ -16,6 +16,7 @@ FIVE = os.path.join(SRC, 'tests/examples/five')
 TMP = os.environ.get('TMPDIR', '/tmp')
 LIB = os.path.join(os.environ.get('BUILDDIR', 'build'), 'release')
 PROGRAMS = ['grid', 'slice', 'append', 'attributes', 'unknown']
+OURS = ['table', 'simulation']
 LIBRARIES = ['drep', 'netcdf', 'hdf5', 'hl']
 CALL = {'drep': r'\bdrep_\w+(?=\()', 'netcdf': r'\bnc_\w+(?=\()', 'hdf5': r'\bH5\w+(?=\()',
         'hl': r'\bH5\w+(?=\()'}
@@ -95,11 +96,12 @@ def main():
         code = examples.get(program, '')
         result(code.endswith('}') and code in source(program, 'drep'),
                f'datarep.h shows {program}-drep.c', 'it shows:\n' + code)
-    with open(os.path.join(SRC, 'tests/examples/simulation.c'), encoding='utf-8') as file:
-        code = examples.get('simulation', '')
-        result(code.endswith('}') and code in file.read(), 'datarep.h shows simulation.c',
-               'it shows:\n' + code)
-    unknown = sorted(set(examples) - set(PROGRAMS) - {'simulation'})
+    for program in OURS:
+        with open(os.path.join(SRC, f'tests/examples/{program}.c'), encoding='utf-8') as file:
+            code = examples.get(program, '')
+            result(code.endswith('}') and code in file.read(), f'datarep.h shows {program}.c',
+                   'it shows:\n' + code)
+    unknown = sorted(set(examples) - set(PROGRAMS) - set(OURS))
     result(not unknown, 'datarep.h has no example but these', ' '.join(unknown))
     sizes = {}
     prints = {}
