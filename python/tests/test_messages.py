@@ -96,9 +96,11 @@ def test_values_that_cannot_be_stored(f, door):
 REFUSED = [
     # names of dimensions, and how many there are of what
     (new(dtype="f8", dims=["time", "lon"]), KeyError,
-     "/n: dims: /: no dimension 'lon'; there are time, lat; to make it, give shape= or say dims['lon'] = length "
-     "first"),
-    (lambda f: f["g"].dims["lon"], KeyError, "/g: no dimension 'lon'; there are time, lat"),
+     ":memory:: /n: dims: /: no dimension 'lon'; there are time, lat; to make it, give shape= or say dims['lon'] = "
+     "length first"),
+    (new(dtype="f8", dims=["/#lon"]), KeyError,
+     ":memory:: /n: dims: /#lon: no dimension \"lon\"; to make it, give shape= or say dims['/#lon'] = length first"),
+    (lambda f: f["g"].dims["lon"], KeyError, ":memory:: /g: no dimension 'lon'; there are time, lat"),
     (new(dtype="f8", dims="lat"), TypeError, "/n: dims: a list of names is needed, not 'lat'"),
     (new(dtype="f8", dims=[None]), ValueError, "/n: dims: a dimension without a name needs shape="),
     (new(dtype="f8", shape=(2, 3), dims=["time"]), ValueError, "/n: dims: 1 for 2 dimensions, shape (2, 3)"),
@@ -330,6 +332,19 @@ def test_masked_elements_and_the_attribute():
             assert str(caught.value) == ("/x: masked elements cannot be stored without a fill value: the dataset has "
                                          "none, but its attribute _FillValue is -1e+34: give value.filled(-1e+34)")
             f.commit()
+
+
+@pytest.mark.parametrize("call, address", [
+    (lambda f: f.dims["lon"], "/#lon"),
+    (lambda f: f["g"].dims["lon"], "/g#lon"),
+    (new(dtype="f8", dims=["lon"]), "/#lon"),
+    (new(dtype="f8", dims=["/#lon"]), "/#lon"),
+])
+def test_a_missing_dimension_is_the_error_s_object(f, call, address):
+    with pytest.raises(dr.Error) as caught:
+        call(f)
+    error = caught.value
+    assert (error.file, error.object, error.byte, error.code) == (":memory:", address, None, 26)
 
 
 def test_hints_of_others_are_theirs():
