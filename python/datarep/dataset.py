@@ -493,8 +493,8 @@ class Dataset(Named, _core.Dataset):
         try:
             value = np.broadcast_to(_without_ones(value, len(sel.out) + len(sub)), sel.out + sub)
         except ValueError:
-            raise ValueError(f"could not broadcast input array from shape {np.shape(value)} into "
-                             f"shape {sel.out + sub}") from None
+            raise ValueError(f"{shown(self._file.filename)}: {shown(self.name)}: could not broadcast input array from "
+                             f"shape {np.shape(value)} into shape {sel.out + sub}") from None
         if not index.product(sel.out):
             if self._collective:
                 none = [0] * len(sel.shape)
