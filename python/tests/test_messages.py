@@ -2,6 +2,7 @@
 """Messages name the argument, what was given and what would do: their exact words."""
 import datetime
 import decimal
+import errno
 import fractions
 import pathlib
 
@@ -345,6 +346,37 @@ def test_a_missing_dimension_is_the_error_s_object(f, call, address):
         call(f)
     error = caught.value
     assert (error.file, error.object, error.byte, error.code) == (":memory:", address, None, 26)
+
+
+@pytest.mark.parametrize("mode", ["r", "r+", "a", "w", "x"])
+def test_a_directory_is_no_file(tmp_path, mode):
+    with pytest.raises(dr.Error) as caught:
+        dr.open(tmp_path, mode)
+    error = caught.value
+    if mode == "x" and isinstance(error, FileExistsError):
+        return
+    assert isinstance(error, IsADirectoryError) and (error.errno, error.filename) == (errno.EISDIR, str(tmp_path))
+    assert str(error).startswith(f"[Errno {errno.EISDIR}] ") and "Is a directory" in str(error)
+
+
+@pytest.mark.parametrize("start, advice", [
+    (b"\x89HDF\r\n\x1a\n", ": datarep.import_() reads HDF5 and netCDF"),
+    (b"CDF\1", ": datarep.import_() reads HDF5 and netCDF"),
+    (b"CDF\5", ": datarep.import_() reads HDF5 and netCDF"),
+    (b"CDFX", ""),
+])
+def test_files_that_import_reads(tmp_path, start, advice):
+    path = tmp_path / "a.nc"
+    path.write_bytes(start.ljust(9000, b"\0"))
+    with pytest.raises(dr.errors.FormatError) as caught:
+        dr.open(path)
+    assert str(caught.value) == f"{path}: not a Datarep file{advice}"
+
+
+def test_shapes_that_do_not_fit_name_the_dataset(f):
+    with pytest.raises(ValueError) as caught:
+        f["x"][:] = [1, 2]
+    assert str(caught.value) == ":memory:: /x: could not broadcast input array from shape (2,) into shape (3,)"
 
 
 def test_hints_of_others_are_theirs():
