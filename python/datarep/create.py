@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence, Union
 from . import _core, types, values
 from .attrs import Empty, to_memory
 from .dataset import CALENDAR, LAYOUTS, UNIT_NAMES
-from .errors import NotFoundError
+from .errors import NotFoundError, shown
 
 if TYPE_CHECKING:
     from .file import Group
@@ -77,12 +77,12 @@ def _shape_of_dims(group: "Group", dims: Sequence[Optional[str]], given: values.
         if name is None:
             raise ValueError(given.said("dims: a dimension without a name needs shape="))
         try:
-            said = h.stat(name if "#" in name else group.dims[name].address)
+            row = h.stat(name if "#" in name else group.dims[name].address)
         except NotFoundError as error:
-            error.args = (given.said(f"dims: {error}; to make it, give shape= or say dims[{name!r}] = length "
-                                     "first"),)
+            said = str(error).removeprefix(f"{shown(given.file)}: ")
+            error.args = (given.refused(f"dims: {said}; to make it, give shape= or say dims[{name!r}] = length first"),)
             raise
-        lengths.append(0 if said[6] else said[5])
+        lengths.append(0 if row[6] else row[5])
     return tuple(lengths)
 
 

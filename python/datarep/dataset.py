@@ -274,10 +274,11 @@ class Dataset(Named, _core.Dataset):
     def _resolve(self, t: types.Type, fill: int) -> tuple[Any, ...]:
         """The extension asks for the dtype of a type."""
         form = types.form_of_type(self._laid_out(t) if types.has_members(t) else t)
-        dtype = form.dtype
-        if t.code == types.CODES["INT64_T"] or dtype.names is not None or dtype.subdtype:
-            dtype = self._dated(dtype) or (self._time(t) if fill == 1 and t.code else None) or dtype
-        return dtype, None if form.type == t and form.plan is None else form.type, form.plan, True
+        if t.code == types.CODES["INT64_T"] or form.dtype.names is not None or form.dtype.subdtype:
+            dates = self._dates()
+            time = self._time(t) if dates is None and fill == 1 and t.code else None
+            form = types.dated(form, {"": time} if time else dates or {})
+        return form.dtype, None if form.type == t and form.plan is None else form.type, form.plan, True
 
     def _laid_out(self, t: types.Type) -> types.Type:
         """Structs lie as in the file: at their own offsets, or as in C, or packed."""
@@ -286,8 +287,8 @@ class Dataset(Named, _core.Dataset):
             return placed
         return t if self._stored_as(t) else types.packed(t)
 
-    def _dated(self, dtype: Any) -> Any:
-        """The dtype with the dates that a note tells of."""
+    def _dates(self) -> Optional[dict[str, Any]]:
+        """The dates that a note tells of: {path of the member: dtype}; None without a note."""
         try:
             rows = self.attrs[types.DATES]
         except KeyError:
@@ -298,7 +299,11 @@ class Dataset(Named, _core.Dataset):
             path, _, name = str(row).rpartition("=")
             if _DATE.fullmatch(name):
                 dates[path] = np.dtype(name)
-        return types.with_dates(dtype, dates)
+        return dates
+
+    def _form_with(self, names: list[str]) -> types.Form:
+        """The form with these members only."""
+        return types.dated(types.members_form(self._info()["type"], names), self._dates() or {})
 
     def _time(self, t: types.Type) -> Any:
         """datetime64 or timedelta64 of files without that note: units as we write them and NaT."""
@@ -363,7 +368,7 @@ class Dataset(Named, _core.Dataset):
         if self.dtype.names is None:
             raise TypeError(f"{shown(self._file.filename)}: {shown(self.name)}: elements of {self.type!r} have no "
                             "members: indices are numbers and slices; xarray's .sel() selects by coordinate")
-        return types.members_form(self._info()["type"], names)
+        return self._form_with(names)
 
     def _read(self, sel: index.Selection, form: Optional[types.Form] = None,
               options: Options = PLAIN) -> Any:
@@ -488,8 +493,8 @@ class Dataset(Named, _core.Dataset):
         try:
             value = np.broadcast_to(_without_ones(value, len(sel.out) + len(sub)), sel.out + sub)
         except ValueError:
-            raise ValueError(f"could not broadcast input array from shape {np.shape(value)} into "
-                             f"shape {sel.out + sub}") from None
+            raise ValueError(f"{shown(self._file.filename)}: {shown(self.name)}: could not broadcast input array from "
+                             f"shape {np.shape(value)} into shape {sel.out + sub}") from None
         if not index.product(sel.out):
             if self._collective:
                 none = [0] * len(sel.shape)
@@ -785,7 +790,7 @@ class Dataset(Named, _core.Dataset):
         """
         single = members if isinstance(members, str) else None
         names = [members] if isinstance(members, str) else list(members)
-        return View(self, types.members_form(self._info()["type"], names), single)
+        return View(self, self._form_with(names), single)
 
     @overload
     def view(self, members: Union[str, Sequence[str]]) -> View[Any]: ...

@@ -164,6 +164,10 @@ class AccessError(FileError, PermissionError):
     """The system does not allow it."""
 
 
+class DirectoryError(FileError, IsADirectoryError):
+    """There is a directory of this name."""
+
+
 class BusyError(FileError, BlockingIOError):
     """Another handle writes to the file; the hint `drep_lock_wait` waits for it."""
 
@@ -232,6 +236,23 @@ def _number(message: str, default: int) -> int:
     return _NUMBERS.get(message.rsplit(": ", 1)[-1], default)
 
 
+_ACCESS, _NOT_DREP = 7, 37
+_IRREGULAR = "not a regular file"
+_NO_FILE = (_IRREGULAR, os.strerror(_errno.EISDIR))  # what the library says of directories
+_FOREIGN = (b"\x89HDF\r\n\x1a\n", b"CDF\1", b"CDF\2", b"CDF\5")
+
+
+def _is_foreign(filename: Optional[str]) -> bool:
+    """Whether a file begins as those of HDF5 and netCDF do."""
+    if not filename or not os.path.isfile(filename):
+        return False
+    try:
+        with open(filename, "rb") as f:
+            return f.read(8).startswith(_FOREIGN)
+    except OSError:
+        return False
+
+
 def make(code: int, message: str, filename: Optional[str], path: str = "", byte: int = -1,
          number: int = 0) -> Exception:
     """The exception for what the library tells of a failure; the extension calls this.
@@ -240,6 +261,11 @@ def make(code: int, message: str, filename: Optional[str], path: str = "", byte:
     cls, usual = _CLASSES.get(code, (ArgumentError, 0))
     message = _worded(code, message)
     made: Any
+    if code == _NOT_DREP and _is_foreign(filename):
+        message += ": datarep.import_() reads HDF5 and netCDF"
+    if code == _ACCESS and message.endswith(_NO_FILE) and filename and os.path.isdir(filename):
+        cls, number = DirectoryError, _errno.EISDIR
+        message = message.removesuffix(_IRREGULAR) + (os.strerror(number) if message.endswith(_IRREGULAR) else "")
     if usual:
         prefix = f"{shown(filename)}: "
         told = message[len(prefix):] if filename and message.startswith(prefix) else message

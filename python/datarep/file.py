@@ -19,7 +19,7 @@ from . import _core, types, values
 from .attrs import Attributes
 from .create import Filters, spec_of
 from .dataset import Dataset, Range, Report, array
-from .errors import ConversionWarning, ExistsError, NotFoundError, shown
+from .errors import ConversionWarning, ExistsError, NotFoundError, make, shown
 from .named import Named
 
 __all__ = ["Commit", "Dimension", "Dimensions", "ExternalLink", "File", "Group", "HardLink",
@@ -280,8 +280,10 @@ class Dimensions(MutableMapping[str, Any]):
         try:
             return Dimension(file, file._h.dimension_find(below, name))
         except NotFoundError as error:
-            error.args = (f"{shown(self._group.name)}: no dimension {name!r}; there are "
+            # The library was asked for the dimension of an object `below`, which need not be there.
+            error.args = (f"{shown(file.filename)}: {shown(self._group.name)}: no dimension {name!r}; there are "
                           f"{shown(', '.join(self._seen()) or 'none')}",)
+            error.object = f"{self._group.name}#{name}"
             raise
 
     def _seen(self) -> list[str]:
@@ -367,7 +369,8 @@ class Group(Named, MutableMapping[str, Any]):
         if kind == TYPE:
             return NamedType(self._file, path)
         self._file._h.stat(path)  # the message names the missing part
-        raise NotFoundError(f"{shown(path)}: an object of an unknown kind")
+        raise make(26, f"{shown(self._file.filename)}: {shown(path)}: an object of an unknown kind",
+                   self._file.filename, path)
 
     def __getitem__(self, name: Any) -> Any:
         if isinstance(name, types.Reference):
@@ -1089,7 +1092,6 @@ class File(Group):
 
 def _reopen(path: str, commit: int, uuid: bytes, hints: Any) -> File:
     """Of pickles: the same commit of the same file, or StaleError."""
-    from .errors import StaleError, make
     try:
         made = open(path, commit=commit, hints=hints)
     except (NotFoundError, FileNotFoundError) as error:
@@ -1099,7 +1101,6 @@ def _reopen(path: str, commit: int, uuid: bytes, hints: Any) -> File:
         made.abandon()
         path = url_shown(path) if is_url(path) else path
         raise make(31, f"{shown(path)}: another file is here now", path)
-    del StaleError
     return made
 
 

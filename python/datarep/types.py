@@ -23,6 +23,7 @@ elements hold pointers, a plan by which these become objects (python/src/element
 | enum | the integer, with metadata {"enum": {name: value}}; over 128 bits Python's int |
 | array | a subarray |
 | compound | a struct with the offsets of C |
+| INT64_T of dates and durations, also as members | datetime64 and timedelta64, as the note DATES of the dataset says |
 | sequence | object: arrays, metadata {"vlen": dtype} |
 | reference | object: `Reference` or `RegionReference` |
 | bits (HDF5's bitfields) of 1, 2, 4 or 8 bytes | unsigned integers of their order, as in h5py |
@@ -379,6 +380,14 @@ def with_dates(dtype: Any, dates: dict[str, Any], path: str = "") -> Any:
                      "offsets": [dtype.fields[n][1] for n in dtype.names]})
 
 
+def dated(form: Form, dates: dict[str, Any]) -> Form:
+    """The form with dates in place of the numbers that are some."""
+    if not dates:
+        return form
+    dtype = with_dates(form.dtype, dates)
+    return Form(dtype, form.type, form.plan and Plan(form.type, dtype))
+
+
 def has_dates(dtype: Any) -> bool:
     """Whether elements are dates or durations, or have them inside."""
     if dtype.subdtype:
@@ -523,7 +532,7 @@ def _form_of_struct(np: Any, dtype: Any) -> Form:
         raise TypeError("a struct without members cannot be stored")
     forms = [form_of_dtype(dtype.fields[n][0]) for n in names]
     if any(f.plan for f in forms):
-        return _struct(np, Type.compound(names, None, [f.type for f in forms]))
+        return dated(_struct(np, Type.compound(names, None, [f.type for f in forms])), dict(dates_of(dtype)))
     offsets = [dtype.fields[n][1] for n in names]
     t = Type.compound(names, offsets, [f.type for f in forms], dtype.itemsize)
     return Form(dtype, t)

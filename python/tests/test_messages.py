@@ -2,6 +2,7 @@
 """Messages name the argument, what was given and what would do: their exact words."""
 import datetime
 import decimal
+import errno
 import fractions
 import pathlib
 
@@ -96,9 +97,11 @@ def test_values_that_cannot_be_stored(f, door):
 REFUSED = [
     # names of dimensions, and how many there are of what
     (new(dtype="f8", dims=["time", "lon"]), KeyError,
-     "/n: dims: /: no dimension 'lon'; there are time, lat; to make it, give shape= or say dims['lon'] = length "
-     "first"),
-    (lambda f: f["g"].dims["lon"], KeyError, "/g: no dimension 'lon'; there are time, lat"),
+     ":memory:: /n: dims: /: no dimension 'lon'; there are time, lat; to make it, give shape= or say dims['lon'] = "
+     "length first"),
+    (new(dtype="f8", dims=["/#lon"]), KeyError,
+     ":memory:: /n: dims: /#lon: no dimension \"lon\"; to make it, give shape= or say dims['/#lon'] = length first"),
+    (lambda f: f["g"].dims["lon"], KeyError, ":memory:: /g: no dimension 'lon'; there are time, lat"),
     (new(dtype="f8", dims="lat"), TypeError, "/n: dims: a list of names is needed, not 'lat'"),
     (new(dtype="f8", dims=[None]), ValueError, "/n: dims: a dimension without a name needs shape="),
     (new(dtype="f8", shape=(2, 3), dims=["time"]), ValueError, "/n: dims: 1 for 2 dimensions, shape (2, 3)"),
@@ -330,6 +333,50 @@ def test_masked_elements_and_the_attribute():
             assert str(caught.value) == ("/x: masked elements cannot be stored without a fill value: the dataset has "
                                          "none, but its attribute _FillValue is -1e+34: give value.filled(-1e+34)")
             f.commit()
+
+
+@pytest.mark.parametrize("call, address", [
+    (lambda f: f.dims["lon"], "/#lon"),
+    (lambda f: f["g"].dims["lon"], "/g#lon"),
+    (new(dtype="f8", dims=["lon"]), "/#lon"),
+    (new(dtype="f8", dims=["/#lon"]), "/#lon"),
+])
+def test_a_missing_dimension_is_the_error_s_object(f, call, address):
+    with pytest.raises(dr.Error) as caught:
+        call(f)
+    error = caught.value
+    assert (error.file, error.object, error.byte, error.code) == (":memory:", address, None, 26)
+
+
+@pytest.mark.parametrize("mode", ["r", "r+", "a", "w", "x"])
+def test_a_directory_is_no_file(tmp_path, mode):
+    with pytest.raises(dr.Error) as caught:
+        dr.open(tmp_path, mode)
+    error = caught.value
+    if mode == "x" and isinstance(error, FileExistsError):
+        return
+    assert isinstance(error, IsADirectoryError) and (error.errno, error.filename) == (errno.EISDIR, str(tmp_path))
+    assert str(error).startswith(f"[Errno {errno.EISDIR}] ") and "Is a directory" in str(error)
+
+
+@pytest.mark.parametrize("start, advice", [
+    (b"\x89HDF\r\n\x1a\n", ": datarep.import_() reads HDF5 and netCDF"),
+    (b"CDF\1", ": datarep.import_() reads HDF5 and netCDF"),
+    (b"CDF\5", ": datarep.import_() reads HDF5 and netCDF"),
+    (b"CDFX", ""),
+])
+def test_files_that_import_reads(tmp_path, start, advice):
+    path = tmp_path / "a.nc"
+    path.write_bytes(start.ljust(9000, b"\0"))
+    with pytest.raises(dr.errors.FormatError) as caught:
+        dr.open(path)
+    assert str(caught.value) == f"{path}: not a Datarep file{advice}"
+
+
+def test_shapes_that_do_not_fit_name_the_dataset(f):
+    with pytest.raises(ValueError) as caught:
+        f["x"][:] = [1, 2]
+    assert str(caught.value) == ":memory:: /x: could not broadcast input array from shape (2,) into shape (3,)"
 
 
 def test_hints_of_others_are_theirs():

@@ -333,12 +333,52 @@ def test_lint_values_are_made_in_one_place():
 
 # ------------------------------------------------------------------------------------ dates
 
+@pytest.mark.parametrize("text", [None, "U9", dr.string_dtype()])
+def test_dates_are_members_of_structs(tmp_path, text):
+    """A member that is a date is one whether or not another member is a text."""
+    more, word = ([("text", text)], ("h\xe9",)) if text else ([], ())
+    dtype = np.dtype([("id", "i4"), ("when", "M8[s]"), ("days", "M8[D]", (2,)), ("in", [("took", "m8[ms]"), *more]), *more])
+    when, days = np.datetime64("2024-01-02T03:04:05"), np.array(["2024-01-02", "NaT"], "M8[D]")
+    rows = np.array([(i, when + i, days, (np.timedelta64(i, "ms"), *word), *word) for i in range(3)], dtype)
+    with dr.open(tmp_path / "a", "w") as f:
+        f["given"] = rows
+        log = f.create("log", dtype=dtype, shape=(0,), maxshape=(None,))
+        log.append(rows[:1])
+        log.append([tuple(rows[1]), tuple(rows[1])])
+        log[2] = rows[2]
+        log["when"] = log["when"]
+        with pytest.raises(ValueError, match="/log: member 'when': .* is .*05.500, which a count of s cannot hold"):
+            log[0] = (0, np.datetime64("2024-01-02T03:04:05.500"), *tuple(rows[0])[2:])
+        with pytest.raises(TypeError, match="/log: member 'when': elements of int64 cannot be stored as dates"):
+            log[0] = (0, 5, *tuple(rows[0])[2:])
+        filled = f.create("filled", dtype=dtype, shape=1, fill=tuple(rows[1]))
+        assert filled[0]["when"] == rows[1]["when"]
+    with dr.open(tmp_path / "a") as f:
+        for ds in (f["given"], f["log"]):
+            got, out = ds[...], np.empty(3, ds.dtype)
+            ds.read_into(out)
+            for back in (got, out, ds[[0, 1, 2]], ds.fields(list(dtype.names))[:], ds.astype(dtype)[:]):
+                assert back.dtype["when"] == "M8[s]" and back.dtype["days"] == dtype["days"]
+                assert back.dtype["in"]["took"] == "m8[ms]" and (back["in"]["took"] == rows["in"]["took"]).all()
+                assert (back["when"] == rows["when"]).all() and (back["id"] == rows["id"]).all()
+                assert (np.isnat(back["days"]) == [False, True]).all() and (back["days"][:, 0] == days[0]).all()
+                assert not text or back["text"].tolist() == back["in"]["text"].tolist() == ["h\xe9"] * 3
+            assert ds["when"].dtype == "M8[s]" and ds[1]["when"] == when + 1 and not dict(ds.attrs)
+
+
+def test_dates_in_sequences_of_structs_are_refused():
+    f = dr.open(":memory:", "w")
+    with pytest.raises(TypeError, match="sequences of dates cannot be stored: store the numbers and their units"):
+        f.create("x", dtype=[("at", dr.vlen_dtype("M8[s]"))], shape=2)
+
+
 def test_dates_keep_their_type():
     f = dr.open(":memory:", "w")
     rows = np.array([(1, "2000-01-01T06:30"), (2, "NaT")], [("i", "i4"), ("t", "M8[ns]")])
     f["rows"] = rows
     assert f["rows"].dtype == rows.dtype and (f["rows"][...]["t"][:1] == rows["t"][:1]).all()
     assert np.isnat(f["rows"][1]["t"]) and not dict(f["rows"].attrs) and list(f["rows"].attrs.notes)
+    assert f["rows"]["t"].dtype == f["rows"].fields("t").dtype == "M8[ns]"
     d = f.create("d", dtype="M8[s]", shape=(2,), fill=np.datetime64("2000-01-01"))
     assert d.dtype == "M8[s]" and d[0] == np.datetime64("2000-01-01")
     d[0] = np.datetime64("2001-01-01T00:00:00.000")
