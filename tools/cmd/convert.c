@@ -549,6 +549,9 @@ static int convert_option(struct convert_run *c, int option)
         c->no_decode = true;
         return 0;
     case OPTION_ROOT:
+        if (c->root)
+            return tool_usage(convert_command.name,
+                              "--root is given once; `datarep netcdf ncks -d` cuts all variables");
         c->root = optarg;
         return 0;
     case OPTION_RANGE:
