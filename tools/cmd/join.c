@@ -6,6 +6,7 @@
 #include "tools/cmd/join.h"
 #include "base/url.h"
 #include "base/vec.h"
+#include "tools/cmd/attributes.h"
 #include "tools/cmd/command.h"
 #include "tools/flat/format.h"
 #include "tools/host/exit.h"
@@ -91,18 +92,6 @@ static int find_dimension(struct join_job *j, const struct join_source *s)
 
 /* --------------------------------------------------------------- the variables */
 
-static bool holds_references(const drep_type *type)
-{
-    int kind = drep_type_kind(type);
-
-    if (kind == DREP_KIND_REFERENCE)
-        return true;
-    for (int64_t i = 0; i < drep_type_members(type); i++)
-        if (holds_references(drep_type_member(type, i)))
-            return true;
-    return false;
-}
-
 /* True if chunks of a joined variable stay in their files: not of small coordinates, of what stands
  * among metadata, or of elements with contents elsewhere. */
 static bool is_by_rows(const struct join_job *j, const drep_dsinfo *info)
@@ -126,7 +115,7 @@ static int add_variable(struct join_job *j, const struct join_source *s, const c
         }
     if (!err)
         v.rows = v.dim >= 0 && is_by_rows(j, &v.info);
-    if (!err && v.dim >= 0 && (times > 1 || holds_references(v.info.type))) {
+    if (!err && v.dim >= 0 && (times > 1 || attributes_refer(v.info.type))) {
         tool_say(s->name, path,
                  times > 1 ? "it has the dimension twice: it cannot be joined"
                            : "references to objects cannot be joined");
