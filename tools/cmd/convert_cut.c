@@ -16,19 +16,22 @@
 
 /* A path without a slice: all of the dataset.  Another object, or one that cannot be opened, is not
  * cut: drep_copy() takes it, or says what is wrong. */
-static void find_whole(struct dataset_cut *cut, drep_file *file)
+static int find_whole(struct dataset_cut *cut, const char *file_name, drep_file *file)
 {
     drep_objinfo info = DREP_OBJINFO;
     drep_dataset *ds;
+    int err = drep_stat(file, cut->operand.path, &info);
 
-    if (drep_stat(file, cut->operand.path, &info) || info.kind != DREP_OBJ_DATASET ||
-        drep_dataset_open(file, cut->operand.path, &ds))
-        return;
+    if (err == DREP_ERR_NOT_FOUND)
+        return operand_missing(file_name, file, cut->operand.path, err);
+    if (err || info.kind != DREP_OBJ_DATASET || drep_dataset_open(file, cut->operand.path, &ds))
+        return 0;
     cut->info = DREP_DSINFO;
     cut->found = drep_dataset_info(ds, &cut->info) == 0;
     drep_dataset_close(ds);
     if (cut->found)
         slice_all(&cut->slice, cut->info.rank, cut->info.dims);
+    return 0;
 }
 
 int cut_find(struct dataset_cut *cut, const char *file_name, drep_file *file, const char *root)
@@ -40,10 +43,8 @@ int cut_find(struct dataset_cut *cut, const char *file_name, drep_file *file, co
         return 0;
     if (operand_init(&cut->operand, file, root))
         return tool_no_memory();
-    if (!cut->operand.slice) {
-        find_whole(cut, file);
-        return 0;
-    }
+    if (!cut->operand.slice)
+        return find_whole(cut, file_name, file);
     status = operand_open(&cut->operand, file_name, file, &ds, &cut->info, &cut->slice);
     if (status)
         return status;
