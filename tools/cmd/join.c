@@ -11,6 +11,7 @@
 #include "tools/flat/format.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
+#include "tools/host/foreign.h"
 #include "tools/host/limit.h"
 #include "tools/host/message.h"
 #include "tools/host/open.h"
@@ -24,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Coordinates along the dimension that are copied: whoever opens the file reads them at once, from
  * one place and not from as many files as there are. */
@@ -403,6 +405,36 @@ static void release_join(struct join_job *j)
     free(j->address);
 }
 
+/* True for a Datarep, HDF5 or netCDF file, which may be a source whose target was forgotten. */
+static bool is_like_source(const char *path)
+{
+    struct stat st;
+    char front[16];
+    drep_file *file;
+    FILE *f = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "rbe") : NULL;
+    bool like;
+
+    if (!f)
+        return false;
+    like = foreign_is_netcdf(front, fread(front, 1, sizeof front, f));
+    rewind(f);
+    like = like || foreign_is_hdf5(f);
+    fclose(f);
+    if (like || drep_open(path, DREP_RDONLY | DREP_HEADER_ONLY, NULL, &file))
+        return like;
+    drep_close(file);
+    return true;
+}
+
+/* The gate of the target.  --force is not advised where it could replace a source. */
+static int permit_target(struct join_job *j)
+{
+    if (j->force || j->excl || !is_like_source(j->target))
+        return outfile_permit(j->target, &j->excl, j->force, NULL);
+    tool_say(j->target, NULL, "file exists; the target is the last argument");
+    return TOOL_IO;
+}
+
 static int join_files(struct join_job *j)
 {
     int err, status;
@@ -410,7 +442,7 @@ static int join_files(struct join_job *j)
     if (url_is(j->target))
         return tool_usage(join_command.name, "the new file is a local one, which `datarep convert` "
                                              "sends to a URL");
-    status = outfile_permit(j->target, &j->excl, j->force, NULL);
+    status = permit_target(j);
     for (int i = 0; !status && i < j->sources; i++)
         if (outfile_same(j->source[i], j->target))
             status = tool_usage(join_command.name, "%s is both source and target", j->target);
