@@ -73,7 +73,7 @@ struct convert_run {
     bool excl, force, verbose, partial, no_decode;
     bool keeps_external;    /* chunks stay in other files */
     bool stream;            /* the target is standard output */
-    struct dataset_cut cut; /* what a slice behind --root's path selects */
+    struct dataset_cut cut; /* what --root selects of a dataset */
     struct rule *rule;
     size_t nrules, rule_room;
     const char **only; /* --only: what takes the new representation; none: all */
@@ -374,16 +374,16 @@ static int copy_all(struct convert_run *c, drep_file *from, drep_file *to)
                      .external = c->keeps_external);
     const char *root = c->root ? c->root : "/", *name = strrchr(root, '/');
     drep_objinfo info = DREP_OBJINFO;
-    bool tty = isatty(STDERR_FILENO), sliced = c->cut.operand.slice;
-    int err = sliced ? 0 : drep_stat(from, root, &info);
+    bool tty = isatty(STDERR_FILENO), cut = c->cut.found;
+    int err = cut ? 0 : drep_stat(from, root, &info);
 
     if (err)
         return err;
     progress_begin("convert", PROGRESS_BYTES,
-                   !tty     ? 0
-                   : sliced ? cut_bytes(&c->cut)
-                            : walk_bytes(from, root));
-    if (sliced)
+                   !tty  ? 0
+                   : cut ? cut_bytes(&c->cut)
+                         : walk_bytes(from, root));
+    if (cut)
         err = cut_copy(&c->cut, from, to, &how);
     else if (info.kind == DREP_OBJ_GROUP && info.id == 1)
         err = drep_copy(from, "/", to, "/", &how);
@@ -549,6 +549,9 @@ static int convert_option(struct convert_run *c, int option)
         c->no_decode = true;
         return 0;
     case OPTION_ROOT:
+        if (c->root)
+            return tool_usage(convert_command.name,
+                              "--root is given once; `datarep netcdf ncks -d` cuts all variables");
         c->root = optarg;
         return 0;
     case OPTION_RANGE:
@@ -627,8 +630,8 @@ static const struct option_row convert_option_rows[] = {
     {OPTION_NO_DECODE, "no-decode", NULL,
      "keep datasets that cannot be decoded here as they are stored", NULL},
     {OPTION_ROOT, "root", "PATH",
-     "only this object and everything below it; of a dataset also\n"
-     "a part, '/t2m[time=2026-01, lat=40:60]', with its coordinates",
+     "only this object and everything below it; a dataset or a part\n"
+     "of one, '/t2m[time=2026-01, lat=40:60]', with its coordinates",
      NULL},
     {OPTION_RANGE, "range", "HOW", "values that do not fit: strict (fail), round, clamp or wrap",
      "strict round clamp wrap"},

@@ -1,16 +1,38 @@
-/* convert_cut.c - a part of a dataset, with the coordinates of its dimensions.
+/* convert_cut.c - a dataset or a part of one, with the coordinates of its dimensions.
  *
- * Each is a copy of its own, of a selection; drep_copy() finds the dimensions that the copies share
- * by their names and new lengths.  A dimension of which one index is chosen has length 1: without
- * it its coordinate would be lost. */
+ * Each is a copy of its own; drep_copy() finds the dimensions that the copies share by their names
+ * and new lengths.  A dimension of which one index is chosen has length 1: without it its
+ * coordinate would be lost.  What is taken whole is copied without a selection, so that stored
+ * chunks go over as they are. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/cmd/convert_cut.h"
+#include "tools/cmd/attributes.h"
 #include "tools/host/fail.h"
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A path without a slice: all of the dataset.  Another object, or one that cannot be opened, is not
+ * cut: drep_copy() takes it, or says what is wrong. */
+static int find_whole(struct dataset_cut *cut, const char *file_name, drep_file *file)
+{
+    drep_objinfo info = DREP_OBJINFO;
+    drep_dataset *ds;
+    int err = drep_stat(file, cut->operand.path, &info);
+
+    if (err == DREP_ERR_NOT_FOUND)
+        return operand_missing(file_name, file, cut->operand.path, err);
+    if (err || info.kind != DREP_OBJ_DATASET || drep_dataset_open(file, cut->operand.path, &ds))
+        return 0;
+    cut->info = DREP_DSINFO;
+    cut->found = drep_dataset_info(ds, &cut->info) == 0;
+    drep_dataset_close(ds);
+    if (cut->found)
+        slice_all(&cut->slice, cut->info.rank, cut->info.dims);
+    return 0;
+}
 
 int cut_find(struct dataset_cut *cut, const char *file_name, drep_file *file, const char *root)
 {
@@ -22,11 +44,13 @@ int cut_find(struct dataset_cut *cut, const char *file_name, drep_file *file, co
     if (operand_init(&cut->operand, file, root))
         return tool_no_memory();
     if (!cut->operand.slice)
-        return 0;
+        return find_whole(cut, file_name, file);
     status = operand_open(&cut->operand, file_name, file, &ds, &cut->info, &cut->slice);
-    if (!status)
-        drep_dataset_close(ds);
-    return status;
+    if (status)
+        return status;
+    cut->found = true;
+    drep_dataset_close(ds);
+    return 0;
 }
 
 void cut_release(struct dataset_cut *cut)
@@ -39,14 +63,26 @@ uint64_t cut_bytes(const struct dataset_cut *cut)
     return (uint64_t)slice_count(&cut->slice) * (uint64_t)drep_type_size(cut->info.type);
 }
 
-/* Copy the slice of some dimensions, from d on, to the root of the target. */
-static int copy_selected(const struct dataset_cut *cut, int d, int rank, drep_file *from,
-                         const char *path, drep_file *to, const drep_copying *how)
+/* True if the slice takes all of a dataset that has some of the dimensions, from d on. */
+static bool takes_all(const struct slice *s, int d, const drep_dsinfo *info)
+{
+    for (int k = 0; k < info->rank; k++)
+        if (s->start[d + k] != 0 || s->step[d + k] != 1 || s->count[d + k] != info->dims[k])
+            return false;
+    return true;
+}
+
+/* Copy the slice of a dataset that has some of the dimensions, from d on, to the root of the
+ * target. */
+static int copy_selected(const struct dataset_cut *cut, int d, const drep_dsinfo *info,
+                         drep_file *from, const char *path, drep_file *to, const drep_copying *how)
 {
     const struct slice *s = &cut->slice;
     drep_copying part = *how;
-    drep_selection *sel;
-    int err = drep_select_box(rank, s->start + d, s->count + d, s->step + d, NULL, &sel);
+    drep_selection *sel = NULL;
+    int err = takes_all(s, d, info) ? 0
+                                    : drep_select_box(info->rank, s->start + d, s->count + d,
+                                                      s->step + d, NULL, &sel);
 
     if (err)
         return err;
@@ -77,7 +113,7 @@ static int copy_coordinate(const struct dataset_cut *cut, int d, drep_file *from
     if (err || info.id == cut->info.id)
         return err;
     if (last_index(&cut->slice, d) < info.dims[0])
-        return copy_selected(cut, d, 1, from, path, to, how);
+        return copy_selected(cut, d, &info, from, path, to, how);
     snprintf(why, sizeof why, "%" PRId64 " coordinates, and the slice goes up to index %" PRId64,
              info.dims[0], last_index(&cut->slice, d));
     return how->unknown(info.id, why, how->ctx);
@@ -115,9 +151,9 @@ static int copy_coordinates(const struct dataset_cut *cut, int d, drep_file *fro
 
 int cut_copy(const struct dataset_cut *cut, drep_file *from, drep_file *to, const drep_copying *how)
 {
-    int err = 0;
+    int err = attributes_copy(from, to, how);
 
     for (int d = 0; !err && d < cut->slice.rank; d++)
         err = copy_coordinates(cut, d, from, to, how);
-    return err ? err : copy_selected(cut, 0, cut->slice.rank, from, cut->operand.path, to, how);
+    return err ? err : copy_selected(cut, 0, &cut->info, from, cut->operand.path, to, how);
 }

@@ -245,6 +245,24 @@ static int run_mv(struct edit *e, struct edit_operand *at, const char *to)
     return err ? tool_fail(e->file_name, at->path, err) : TOOL_FINE;
 }
 
+/* Say that a path is no address, and which dimension of its name was meant, if there is one. */
+static int dim_unaddressed(const struct edit *e, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    int group = slash ? (int)(slash - path) : 0;
+    char *meant = malloc(strlen(path) + 3);
+    bool found;
+
+    if (!meant)
+        return tool_no_memory();
+    sprintf(meant, "%.*s%s#%s", group, path, group ? "" : "/", last_of(path));
+    found = is_dimension(e, meant);
+    tool_say(e->file_name, NULL, "%s: not the address of a dimension, GROUP#NAME%s%s%s", path,
+             found ? "; did you mean " : "", found ? meant : "", found ? "?" : "");
+    free(meant);
+    return tool_exit_code(DREP_ERR_NAME);
+}
+
 static int run_dim(struct edit *e, struct edit_operand *at, const char *to)
 {
     bool unlimited = strcmp(to, "unlimited") == 0;
@@ -254,6 +272,8 @@ static int run_dim(struct edit *e, struct edit_operand *at, const char *to)
         return tool_usage("edit", "dim takes the address of a dimension, and unlimited or fixed");
     put_names(e, "dim", at, to);
     err = drep_dimension_set_unlimited(e->file, at->path, unlimited);
+    if (err == DREP_ERR_NAME && !strchr(at->path, '#'))
+        return dim_unaddressed(e, at->path);
     return err ? tool_fail(e->file_name, at->path, err) : TOOL_FINE;
 }
 

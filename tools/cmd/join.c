@@ -6,10 +6,12 @@
 #include "tools/cmd/join.h"
 #include "base/url.h"
 #include "base/vec.h"
+#include "tools/cmd/attributes.h"
 #include "tools/cmd/command.h"
 #include "tools/flat/format.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
+#include "tools/host/foreign.h"
 #include "tools/host/limit.h"
 #include "tools/host/message.h"
 #include "tools/host/open.h"
@@ -23,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Coordinates along the dimension that are copied: whoever opens the file reads them at once, from
  * one place and not from as many files as there are. */
@@ -91,18 +94,6 @@ static int find_dimension(struct join_job *j, const struct join_source *s)
 
 /* --------------------------------------------------------------- the variables */
 
-static bool holds_references(const drep_type *type)
-{
-    int kind = drep_type_kind(type);
-
-    if (kind == DREP_KIND_REFERENCE)
-        return true;
-    for (int64_t i = 0; i < drep_type_members(type); i++)
-        if (holds_references(drep_type_member(type, i)))
-            return true;
-    return false;
-}
-
 /* True if chunks of a joined variable stay in their files: not of small coordinates, of what stands
  * among metadata, or of elements with contents elsewhere. */
 static bool is_by_rows(const struct join_job *j, const drep_dsinfo *info)
@@ -126,7 +117,7 @@ static int add_variable(struct join_job *j, const struct join_source *s, const c
         }
     if (!err)
         v.rows = v.dim >= 0 && is_by_rows(j, &v.info);
-    if (!err && v.dim >= 0 && (times > 1 || holds_references(v.info.type))) {
+    if (!err && v.dim >= 0 && (times > 1 || attributes_refer(v.info.type))) {
         tool_say(s->name, path,
                  times > 1 ? "it has the dimension twice: it cannot be joined"
                            : "references to objects cannot be joined");
@@ -414,6 +405,36 @@ static void release_join(struct join_job *j)
     free(j->address);
 }
 
+/* True for a Datarep, HDF5 or netCDF file, which may be a source whose target was forgotten. */
+static bool is_like_source(const char *path)
+{
+    struct stat st;
+    char front[16];
+    drep_file *file;
+    FILE *f = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "rbe") : NULL;
+    bool like;
+
+    if (!f)
+        return false;
+    like = foreign_is_netcdf(front, fread(front, 1, sizeof front, f));
+    rewind(f);
+    like = like || foreign_is_hdf5(f);
+    fclose(f);
+    if (like || drep_open(path, DREP_RDONLY | DREP_HEADER_ONLY, NULL, &file))
+        return like;
+    drep_close(file);
+    return true;
+}
+
+/* The gate of the target.  --force is not advised where it could replace a source. */
+static int permit_target(struct join_job *j)
+{
+    if (j->force || j->excl || !is_like_source(j->target))
+        return outfile_permit(j->target, &j->excl, j->force, NULL);
+    tool_say(j->target, NULL, "file exists; the target is the last argument");
+    return TOOL_IO;
+}
+
 static int join_files(struct join_job *j)
 {
     int err, status;
@@ -421,7 +442,7 @@ static int join_files(struct join_job *j)
     if (url_is(j->target))
         return tool_usage(join_command.name, "the new file is a local one, which `datarep convert` "
                                              "sends to a URL");
-    status = outfile_permit(j->target, &j->excl, j->force, NULL);
+    status = permit_target(j);
     for (int i = 0; !status && i < j->sources; i++)
         if (outfile_same(j->source[i], j->target))
             status = tool_usage(join_command.name, "%s is both source and target", j->target);

@@ -178,3 +178,10 @@ char *columns_name(const struct column *column, int field, const char *bare)
         snprintf(text, size, "%s%s", name, column->fields == 1 ? "" : field ? ".imag" : ".real");
     return text;
 }
+
+bool columns_is_part(const char *column, const char *name)
+{
+    size_t size = strlen(name);
+
+    return strncmp(column, name, size) == 0 && (!column[size] || strchr(".[", column[size]));
+}

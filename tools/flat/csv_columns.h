@@ -33,6 +33,8 @@ int columns_init(struct columns *out, const char *file, const drep_type *type,
 void columns_release(struct columns *columns);
 /* The name of a field of a column, malloc'ed; bare: what stands for "". */
 char *columns_name(const struct column *column, int field, const char *bare);
+/* True if a column of this name is of the member `name` of a compound, or of a part of it. */
+bool columns_is_part(const char *column, const char *name);
 
 /* The options of a table. */
 struct csv_table {

@@ -291,13 +291,30 @@ static int compare_places(const void *a, const void *b)
     return strcmp(**(char ***)a, **(char ***)b);
 }
 
+/* The dataset that a column is for, malloc'ed; NULL: none. */
+static char *find_dataset_of(const struct csv_source *c, const char *column)
+{
+    for (int64_t i = 0; c->table.times && c->table.group && i < drep_type_members(c->type); i++) {
+        const char *name = drep_type_member_name(c->type, i);
+
+        if (columns_is_part(column, name))
+            return path_of_member(c->table.path, name);
+    }
+    return NULL;
+}
+
 static int find_field(struct csv_source *c, const char *name, size_t *out)
 {
     char *key = (char *)name, **place = &key, ***found;
 
     found = bsearch(&place, c->by_name, c->fields, sizeof *c->by_name, compare_places);
     if (!found) {
-        tool_say(c->table.file, NULL, "line 1: there is no column \"%s\"", name);
+        char *path = find_dataset_of(c, name);
+
+        tool_say(c->table.file, NULL, "line 1: there is no column \"%s\"%s%s%s", name,
+                 path ? " for the dataset " : "", path ? path : "",
+                 path ? "; add it, or import one column at a time (-i PATH)" : "");
+        free(path);
         return TOOL_CORRUPT;
     }
     *out = (size_t)(*found - c->name);

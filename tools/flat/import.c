@@ -5,6 +5,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/vec.h"
 #include "schema/paths.h"
+#include "tools/flat/csv.h"
 #include "tools/flat/csv_columns.h"
 #include "tools/flat/decimal.h"
 #include "tools/flat/flat.h"
@@ -244,6 +245,8 @@ static int take_raw(struct intake *in)
 /* The datasets of a group, as if they were members of a compound. */
 struct dataset_group {
     const struct intake *in;
+    const struct csv *header; /* append: the names of the columns; else NULL */
+    size_t all;               /* datasets of the group, also those that are not taken */
     char **name;
     const drep_type **type;
     struct load_target *target;
@@ -251,12 +254,44 @@ struct dataset_group {
     int status;
 };
 
+/* True if a column has the name of the dataset, or of a part of it. */
+static bool has_column(const struct dataset_group *g, const char *name)
+{
+    for (size_t i = 0; !g->in->f->no_header && i < g->header->fields; i++)
+        if (columns_is_part(g->header->field[i].text, name))
+            return true;
+    return false;
+}
+
+/* A dataset that cannot grow needs no column of what is appended. */
+static int find_growing(const struct dataset_group *g, const char *name, bool *grows)
+{
+    char *path = path_of_member(g->in->path, name);
+    drep_dsinfo info = DREP_DSINFO;
+    drep_dataset *dataset = NULL;
+    int err = path ? drep_dataset_open(g->in->file, path, &dataset) : DREP_ERR_NOMEM;
+
+    if (!err)
+        err = drep_dataset_info(dataset, &info);
+    *grows = !err && info.rank > 0 && info.maxdims[0] != info.dims[0];
+    drep_dataset_close(dataset);
+    free(path);
+    return err;
+}
+
 static int group_add_dataset(const drep_linkinfo *link, void *ctx)
 {
     struct dataset_group *g = ctx;
+    bool grows = true;
+    int err = 0;
 
     if (link->link != DREP_LINK_HARD || link->kind != DREP_OBJ_DATASET)
         return 0;
+    g->all++;
+    if (g->header && !has_column(g, link->name))
+        err = find_growing(g, link->name, &grows);
+    if (err || !grows)
+        return err;
     if (VEC_ROOM(g->name, g->len, g->room, 1))
         return DREP_ERR_NOMEM;
     g->name[g->len] = strdup(link->name);
@@ -300,14 +335,34 @@ static int group_room(struct dataset_group *g)
     return 0;
 }
 
-static int group_open(struct dataset_group *g, drep_type **row)
+/* The datasets that the table is for: all of the group, or, to append, those that grow or have a
+ * column. */
+static int group_list(struct dataset_group *g, const struct csv_table *table)
+{
+    struct csv header = {0};
+    int err, status = 0;
+
+    if (g->in->f->append) {
+        status = csv_open(&header, table->file, table->fd, table->delimiter);
+        if (!status)
+            status = csv_next(&header);
+        g->header = &header;
+    }
+    err = status ? 0 : drep_list(g->in->file, g->in->path, DREP_BY_CREATION, group_add_dataset, g);
+    g->header = NULL;
+    csv_release(&header);
+    return err ? tool_fail(g->in->x->dst, g->in->path, err) : status;
+}
+
+/* Without any datasets *row stays NULL: the columns become new ones. */
+static int group_open(struct dataset_group *g, const struct csv_table *table, drep_type **row)
 {
     drep_dsinfo info = DREP_DSINFO;
     size_t i;
-    int err = drep_list(g->in->file, g->in->path, DREP_BY_CREATION, group_add_dataset, g), status;
+    int err, status = group_list(g, table);
 
-    if (err)
-        return tool_fail(g->in->x->dst, g->in->path, err);
+    if (status || (g->all == 0 && g->in->f->columns))
+        return status;
     status = group_room(g);
     for (i = 0; i < g->len && !status; i++) {
         err = drep_dataset_open(g->in->file, g->target[i].path, &g->target[i].dataset);
@@ -321,7 +376,11 @@ static int group_open(struct dataset_group *g, drep_type **row)
     if (status)
         return status;
     if (g->len == 0) {
-        tool_say(g->in->x->dst, g->in->path, "there are no datasets in this group");
+        tool_say(g->in->x->dst, g->in->path, "%s",
+                 g->all ? "no dataset in this group grows; one that does is made with "
+                          "maxshape: [unlimited]"
+                        : "there are no datasets in this group; --columns makes one for each "
+                          "column");
         return TOOL_USAGE;
     }
     err = drep_type_compound((int64_t)g->len, (const char *const *)g->name, NULL, g->type, 0, row);
@@ -364,10 +423,13 @@ static int take_columns(struct intake *in, struct csv_table *table, bool exists)
     drep_type *row = NULL;
     struct source s;
     size_t i;
-    int status = exists ? group_open(&g, &row) : 0;
+    int status = exists ? group_open(&g, table, &row) : 0;
 
-    if (row)
+    exists = row != NULL;
+    if (exists)
         table->type = row;
+    else
+        table->times = NULL;
     if (!status)
         status = source_csv(&s, table);
     if (!status) {

@@ -90,19 +90,38 @@ static char *missing_part(drep_file *file, const char *path, char **name)
     return part;
 }
 
+/* The slice of a path whose "]" was forgotten, if the object before it is there; else NULL. */
+static const char *open_slice(drep_file *file, const char *path)
+{
+    const char *slice = strrchr(path, '[');
+    drep_objinfo info = DREP_OBJINFO;
+    char *object;
+
+    if (!slice || strchr(slice, ']'))
+        return NULL;
+    object = strndup(path, (size_t)(slice - path));
+    if (!object || drep_stat(file, object, &info))
+        slice = NULL;
+    free(object);
+    return slice;
+}
+
 int operand_missing(const char *file_name, drep_file *file, const char *path, int err)
 {
     char *name = NULL, *part = err == DREP_ERR_NOT_FOUND ? missing_part(file, path, &name) : NULL;
     struct suggestion meant = {.word = NULL};
     drep_objinfo info = DREP_OBJINFO;
+    const char *slice = name ? open_slice(file, path) : NULL;
     int status = tool_exit_code(err);
 
-    if (name) {
+    if (name && !slice) {
         *name = '\0';
         meant.word = name + 1;
         (void)drep_list(file, *part ? part : "/", DREP_BY_NAME, offer, &meant);
     }
-    if (meant.best[0]) {
+    if (slice) {
+        tool_say(file_name, NULL, "%.*s: the slice %s has no ]", (int)(slice - path), path, slice);
+    } else if (meant.best[0]) {
         tool_say(file_name, NULL, "%s: no such object; did you mean %s/%s%s?", path, part,
                  meant.best, path + strlen(part) + 1 + strlen(meant.word));
     } else {
