@@ -431,7 +431,8 @@ static int permit_target(struct join_job *j)
 {
     if (j->force || j->excl || !is_like_source(j->target))
         return outfile_permit(j->target, &j->excl, j->force, NULL);
-    tool_say(j->target, NULL, "file exists; the target is the last argument");
+    tool_say(j->target, NULL,
+             "file exists; the target is the last argument, and --force replaces it");
     return TOOL_IO;
 }
 
