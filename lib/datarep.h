@@ -2363,10 +2363,8 @@ DREP_API int drep_object_usage(drep_file *file, const char *path, drep_objusage 
  *         drep_type *place, *event;
  *
  *         check(drep_type_string(8, DREP_PAD_NULTERM, &place));
- *         check(drep_type_compound(3, names, at, (const drep_type *[]){DREP_INT64_T, DREP_FLOAT, place},
- *                                  sizeof(struct event), &event));
- *         drep_type_free(place);
- *         return event;
+ *         check(drep_type_compound(3, names, at, (const drep_type *[]){DREP_INT64_T, DREP_FLOAT,
+ * place}, sizeof(struct event), &event)); drep_type_free(place); return event;
  *     }
  *
  *     static void append_events(const char *path, const struct event *events, int64_t n)

@@ -426,7 +426,7 @@ static bool is_like_source(const char *path)
     return true;
 }
 
-/* The gate of the target.  --force is not advised where it could replace a source. */
+/* The gate of the target.  --force is not advised alone where it could replace a source. */
 static int permit_target(struct join_job *j)
 {
     if (j->force || j->excl || !is_like_source(j->target))
