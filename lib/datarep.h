@@ -2360,11 +2360,14 @@ DREP_API int drep_object_usage(drep_file *file, const char *path, drep_objusage 
  *         const char *const names[] = {"when", "temperature", "place"};
  *         const int64_t at[] = {offsetof(struct event, when), offsetof(struct event, temperature),
  *                               offsetof(struct event, place)};
+ *         const drep_type *members[] = {DREP_INT64_T, DREP_FLOAT, NULL};
  *         drep_type *place, *event;
  *
  *         check(drep_type_string(8, DREP_PAD_NULTERM, &place));
- *         check(drep_type_compound(3, names, at, (const drep_type *[]){DREP_INT64_T, DREP_FLOAT,
- * place}, sizeof(struct event), &event)); drep_type_free(place); return event;
+ *         members[2] = place;
+ *         check(drep_type_compound(3, names, at, members, sizeof(struct event), &event));
+ *         drep_type_free(place);
+ *         return event;
  *     }
  *
  *     static void append_events(const char *path, const struct event *events, int64_t n)
