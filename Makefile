@@ -753,7 +753,8 @@ check: ## build and run the quick tests: installs nothing, needs no root; prints
 
 spec: ## check SPEC.md: rules and their vectors, values, both readers, text forms; print the table of rules
 	@tools/install-deps build test interop
-	+@$(SUB) MODE=release quick-programs build/release/tests/fault/mutants build/release/tests/fault/crash
+	+@$(SUB) MODE=release quick-programs build/release/tests/fault/mutants build/release/tests/fault/crash \
+	    build/release/tests/spec/make_later
 	@tests/spec/run-rules.py --table > build/rules.md
 	@tests/run vectors spec
 	@cat build/rules.md
