@@ -289,6 +289,12 @@ def main():
     os.truncate(copy, 10)
     case(s.ask("/data/0", Range="bytes=0-100").data != b"" and s.ask("/data/1").status == 200, "a file that became shorter harms nobody")
     case(s.end(signal.SIGINT) == -signal.SIGINT, "so does Ctrl-C")
+    for pause in (0, 0.001, 0.002, 0.005, 0.01):  # timeout(1) sends two; the second is the end, whatever is under way
+        s = Server(home, FILE)
+        s.process.send_signal(signal.SIGTERM)
+        time.sleep(pause)
+        ended = s.end()
+        case(ended == -signal.SIGTERM and not os.listdir(s.runtime), f"a second signal after {pause} s leaves nothing", f"{ended} {os.listdir(s.runtime)}")
 
     for arguments, status in (([TMP + "/absent.drep"], 3), ([TMP], 3), ([__file__], 4), (["--port=0", FILE], 2), (["--port=x", FILE], 2), ([], 2)):
         r = subprocess.run([home + "/bin/datarep", "view", "--no-browser", *arguments], capture_output=True, text=True, timeout=20, check=False)

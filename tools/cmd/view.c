@@ -13,6 +13,7 @@
 #include "tools/host/message.h"
 #include "tools/host/module.h"
 #include "tools/host/stop.h"
+#include "tools/host/unfinished.h"
 #include "tools/text/sink.h"
 #include "tools/view/view.h"
 #include <dlfcn.h>
@@ -67,6 +68,7 @@ static int show_way(struct viewing *v, int port)
 
     if (status)
         return status;
+    unfinished_set(v->enter); /* a second signal ends the command at once */
     printf("http://127.0.0.1:%d/\ncode: %s\n", port, v->site.code);
     if (tool_flush() != 0)
         return TOOL_IO;
@@ -123,6 +125,7 @@ static int serve_files(struct viewing *v)
     stop(server);
     if (v->enter[0])
         unlink(v->enter);
+    unfinished_set(NULL);
     return status;
 }
 
