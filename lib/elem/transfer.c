@@ -333,16 +333,20 @@ int dataset_raw(drep_dataset *ds, int64_t at, int64_t n, void *buf, bool writing
     return fail_dataset(err, ds->path);
 }
 
-int dataset_raw_read(drep_dataset *ds, const struct drep_selection *sel, void *buf, int threads)
+int dataset_raw_part(drep_dataset *ds, const struct drep_selection *sel, void *buf, int threads,
+                     enum transfer_way way)
 {
     struct transfer *t = mem_zalloc(1, sizeof *t);
     int err;
 
     if (!t)
         return fail_nomem();
-    if (!(err = raw_begin(t, ds, threads, false))) {
+    if (!(err = raw_begin(t, ds, threads, way != READING))) {
         t->sel = sel;
         t->mem = buf;
+        t->appending = way == APPENDING;
+        if (way != READING)
+            ds->chunks.appended = t->appending;
         err = fail_dataset(transfer_layout(t), ds->path);
     }
     mem_free(t);
@@ -352,21 +356,10 @@ int dataset_raw_read(drep_dataset *ds, const struct drep_selection *sel, void *b
 int dataset_raw_box(drep_dataset *ds, const uint64_t *from, const uint64_t *len, void *buf,
                     int threads, enum transfer_way way)
 {
-    struct transfer *t = mem_zalloc(1, sizeof *t);
-    int err;
+    struct drep_selection box;
 
-    if (!t)
-        return fail_nomem();
-    if (!(err = raw_begin(t, ds, threads, way != READING))) {
-        selection_all(&t->all, ds->rec.rank, len);
-        for (int d = 0; d < ds->rec.rank; d++)
-            t->all.dim[d].start = (int64_t)from[d];
-        t->mem = buf;
-        t->appending = way == APPENDING;
-        if (way != READING)
-            ds->chunks.appended = t->appending;
-        err = fail_dataset(transfer_layout(t), ds->path);
-    }
-    mem_free(t);
-    return err;
+    selection_all(&box, ds->rec.rank, len);
+    for (int d = 0; d < ds->rec.rank; d++)
+        box.dim[d].start = (int64_t)from[d];
+    return dataset_raw_part(ds, &box, buf, threads, way);
 }

@@ -93,10 +93,11 @@ int dataset_write(drep_dataset *ds, const drep_selection *sel, const drep_type *
                   const void *buf, const drep_xfer *xfer, bool appending);
 /* Moves n stored elements as they are, from number `at` of the row-major sequence on. */
 int dataset_raw(drep_dataset *ds, int64_t at, int64_t n, void *buf, bool writing);
-/* Like dataset_raw(), with a box of them. */
+/* Like dataset_raw(), with those of a selection, which is a box. */
+int dataset_raw_part(drep_dataset *ds, const struct drep_selection *sel, void *buf, int threads,
+                     enum transfer_way way);
+/* The same with a box of adjacent ones. */
 int dataset_raw_box(drep_dataset *ds, const uint64_t *from, const uint64_t *len, void *buf,
                     int threads, enum transfer_way way);
-/* Reads the stored elements of a selection, which is a box, as they are. */
-int dataset_raw_read(drep_dataset *ds, const struct drep_selection *sel, void *buf, int threads);
 
 #endif

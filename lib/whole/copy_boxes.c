@@ -79,7 +79,7 @@ static int read_source(struct payload_copy *c, const struct copied_box *box, voi
         sel.dim[d].start = (int64_t)source_index(c, d, box->from[d]);
         sel.dim[d].stride = c->cut ? c->cut->dim[d].stride : 1;
     }
-    return dataset_raw_read(c->from, &sel, buf, c->threads);
+    return dataset_raw_part(c->from, &sel, buf, c->threads, READING);
 }
 
 static int copy_box(struct payload_copy *c, const struct copied_box *box)
