@@ -5,7 +5,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "format/header.h"
 
-static const uint8_t slot_magic[8] = {0x89, 0x44, 0x52, 0x50, 0x0d, 0x0a, 0x1a, 0x0a};
+const uint8_t fmt_slot_magic[8] = {0x89, 0x44, 0x52, 0x50, 0x0d, 0x0a, 0x1a, 0x0a};
 
 #define HEADER_AT 256
 #define RESERVED 88
@@ -76,7 +76,7 @@ enum slot_state slot_get(struct slot *out, const uint8_t bytes[FMT_SLOT_SIZE], i
     *why = NULL;
     if (all_zero(bytes, FMT_SLOT_SIZE))
         return SLOT_EMPTY;
-    if (memcmp(bytes, slot_magic, sizeof(slot_magic)) != 0) {
+    if (memcmp(bytes, fmt_slot_magic, sizeof(fmt_slot_magic)) != 0) {
         *why = "its magic is wrong (R2.1)";
         return SLOT_FOREIGN;
     }
@@ -86,7 +86,7 @@ enum slot_state slot_get(struct slot *out, const uint8_t bytes[FMT_SLOT_SIZE], i
     }
     memset(&t, 0, sizeof(t));
     in_init(&in, bytes, FMT_SLOT_SIZE);
-    in_bytes(&in, sizeof(slot_magic));
+    in_bytes(&in, sizeof(fmt_slot_magic));
     t.major = in_u16(&in);
     t.minor = in_u16(&in);
     if (!slot_is_ours(&t)) {
@@ -139,7 +139,7 @@ void slot_put(uint8_t bytes[FMT_SLOT_SIZE], const struct slot *slot)
 
     memset(bytes, 0, FMT_SLOT_SIZE);
     out_init(&out, bytes, FMT_SLOT_SIZE);
-    out_bytes(&out, slot_magic, sizeof(slot_magic));
+    out_bytes(&out, fmt_slot_magic, sizeof(fmt_slot_magic));
     out_u16(&out, slot->major);
     out_u16(&out, slot->minor);
     out_u32(&out, slot->header_size);

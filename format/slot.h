@@ -56,6 +56,7 @@ static inline bool slot_refused(const struct slot *s)
     return s->incompatible & ~FMT_INCOMPATIBLE ||
            (s->incompatible & FMT_AT_END && s->sequence != 1);
 }
+extern const uint8_t fmt_slot_magic[8]; /* with which a slot begins */
 enum slot_state { SLOT_EMPTY, SLOT_VALID, SLOT_DAMAGED, SLOT_FOREIGN /* no magic */ };
 /* Decode a slot. which: 0 or 1, its place (parity of the sequence). Nothing after the version is
  * read when the version is not ours: state VALID, slot_is_ours() says so; nor references and

@@ -11,8 +11,6 @@
 
 #include <string.h>
 
-static const uint8_t magic[8] = {0x89, 0x44, 0x52, 0x50, 0x0d, 0x0a, 0x1a, 0x0a};
-
 /* ---- the slot at the end ---- */
 
 static bool at_end(const struct slots *s)
@@ -166,7 +164,7 @@ static int slots_set(struct io *io, struct slots *s, const uint8_t *bytes, uint6
         s->state[0] = s->state[1] = SLOT_DAMAGED;
         s->why[0] = s->why[1] = "the two slots belong to different files (R2.6)";
     }
-    if (size < SLOTS_SIZE && memcmp(bytes, magic, sizeof(magic)) == 0)
+    if (size < SLOTS_SIZE && memcmp(bytes, fmt_slot_magic, sizeof(fmt_slot_magic)) == 0)
         return fail_byte(DREP_ERR_TRUNCATE, size, "truncated: the file ends at byte %llu (R2.13)",
                          (unsigned long long)size);
     s->file_size = size;

@@ -75,8 +75,6 @@ static void say_finding(struct salvage *s, int err, uint64_t offset)
 #define SLOT_ZEROS 168 /* where the fields end (SPEC.md, 2) */
 #define SLOT_HEADER 256
 
-static const uint8_t magic[8] = {0x89, 0x44, 0x52, 0x50, 0x0d, 0x0a, 0x1a, 0x0a};
-
 /* Decode a slot whose checksum is wrong as if it were right: its fields may still be sound. */
 static bool slot_anyway(struct slot *out, const uint8_t *bytes, int which)
 {
@@ -85,7 +83,7 @@ static bool slot_anyway(struct slot *out, const uint8_t *bytes, int which)
     uint32_t size;
 
     memcpy(copy, bytes, sizeof(copy));
-    memcpy(copy, magic, sizeof(magic));
+    memcpy(copy, fmt_slot_magic, sizeof(fmt_slot_magic));
     store_u16(copy + 8, FMT_MAJOR);
     store_u16(copy + 10, FMT_MINOR);
     size = load_u32(copy + 12);
@@ -156,11 +154,13 @@ static int no_slot(const uint8_t *first)
 #define SLOT_SUM (FMT_SLOT_SIZE - 8)
 
 /* Mends the one byte that is damaged: no other value of it, nor of another byte, has a sum of 64
- * bits that is right.  False: more is damaged; it takes a second to find out. */
+ * bits that is right.  False: none is, or more are; it takes a second to find out. */
 static bool slot_mend(uint8_t *bytes, int *at)
 {
     uint64_t sum = load_u64(bytes + SLOT_SUM), wrong = sum ^ sum_of(bytes, SLOT_SUM);
 
+    if (wrong == 0)
+        return false;
     for (int i = 0; i < 8; i++) {
         if ((wrong & ~(UINT64_C(0xff) << 8 * i)) != 0)
             continue;
@@ -181,16 +181,23 @@ static bool slot_mend(uint8_t *bytes, int *at)
     return false;
 }
 
+/* True if at most one byte of the magic is another: what is there may be a slot. */
+static bool is_like_slot(const uint8_t *bytes)
+{
+    size_t alike = 0;
+
+    for (size_t k = 0; k < sizeof fmt_slot_magic; k++)
+        alike += bytes[k] == fmt_slot_magic[k];
+    return alike + 1 >= sizeof fmt_slot_magic;
+}
+
 /* Decodes a slot, mended if one byte is damaged. */
 static enum slot_state get_slot(struct salvage *s, int i, uint8_t *bytes, const char **why)
 {
     uint64_t place = i < 2 ? (uint64_t)i * FMT_SLOT_SIZE : s->file->size - FMT_SLOT_SIZE;
-    int at, alike = 0;
+    int at;
 
-    for (size_t k = 0; k < sizeof magic; k++)
-        alike += bytes[k] == magic[k];
-    if (alike >= 7 && sum_of(bytes, SLOT_SUM) != load_u64(bytes + SLOT_SUM) &&
-        slot_mend(bytes, &at)) {
+    if (is_like_slot(bytes) && slot_mend(bytes, &at)) {
         fail(DREP_ERR_CHECKSUM, "a byte of a header slot is damaged; the checksum tells its value");
         say_finding(s, DREP_ERR_CHECKSUM, place + (uint64_t)at);
     }
