@@ -125,21 +125,23 @@ static void finding(struct checker *c, int err, uint64_t where, const char *text
 /* Looked for once for an object, as that takes long, and for so many; then numbers name them. */
 enum { MOST_PATHS = 100 };
 
-/* Names an object in a finding, by its path if one leads to it.  The last message stays. */
-static void name_object(struct checker *c, uint64_t id, const char *kind, char *name, size_t size)
+/* Looks for the path of an object that a finding names: under the file's lock. */
+static void find_path(struct checker *c, uint64_t id)
 {
-    struct fail_state why;
+    if (c->named == id)
+        return;
+    mem_free(c->path);
+    c->path = NULL;
+    c->named = id;
+    if (c->paths++ < MOST_PATHS)
+        object_path(c->f, id, &c->path);
+}
 
-    if (id != 0 && c->named != id) {
-        fail_save(&why);
-        mem_free(c->path);
-        c->path = NULL;
-        c->named = id;
-        if (c->paths++ < MOST_PATHS)
-            object_path(c->f, id, &c->path);
-        fail_restore(&why);
-    }
-    if (id != 0 && c->path)
+/* Names an object in a finding, by its path if find_path() found one. */
+static void name_object(const struct checker *c, uint64_t id, const char *kind, char *name,
+                        size_t size)
+{
+    if (c->named == id && c->path)
         snprintf(name, size, "%s \"%.*s\"", kind, name_shown(strlen(c->path)), c->path);
     else
         snprintf(name, size, "object %llu", (unsigned long long)id);
@@ -156,12 +158,16 @@ static void report(struct checker *c, int err, const struct key *key, uint64_t w
     uint64_t id = key->len >= 8 ? key_object(key->p) : 0;
     const char *kind = NULL;
     char name[FMT_NAME_MAX + 40], text[2500];
+    struct fail_state why;
 
+    fail_save(&why);
+    if (id != 0)
+        find_path(c, id);
     if (id == c->owner.id && c->owner.kind < sizeof kinds / sizeof *kinds)
         kind = kinds[c->owner.kind];
     name_object(c, id, kind ? kind : "object", name, sizeof name);
-    snprintf(text, sizeof text, "%s: %s%s%s", name, what ? what : "", what ? ": " : "",
-             drep_error());
+    snprintf(text, sizeof text, "%s: %s%s%s", name, what ? what : "", what ? ": " : "", why.text);
+    fail_restore(&why);
     c->later += err == LATER;
     finding(c, err == LATER || err == NOTED ? 0 : err, where, text);
 }
@@ -1185,12 +1191,16 @@ struct deep_walk {
 static void deep_finding(struct deep_walk *d, int err)
 {
     char name[FMT_NAME_MAX + 40], text[2500];
-    int locked = read_begin(d->c->f);
+    struct fail_state why;
 
-    name_object(d->c, d->id, "dataset", name, sizeof name);
-    if (!locked)
+    fail_save(&why);
+    if (read_begin(d->c->f) == 0) {
+        find_path(d->c, d->id);
         read_done(d->c->f, 0);
-    snprintf(text, sizeof text, "%s: %s", name, drep_error());
+    }
+    name_object(d->c, d->id, "dataset", name, sizeof name);
+    snprintf(text, sizeof text, "%s: %s", name, why.text);
+    fail_restore(&why);
     finding(d->c, err, 0, text);
 }
 
