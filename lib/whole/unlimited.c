@@ -267,7 +267,7 @@ int drep_dimension_set_unlimited(drep_file *file, const char *path, int unlimite
     struct dim_rec rec;
     const char *name;
     uint64_t group;
-    int err = write_begin(file);
+    int err = fail_about(write_begin(file), path);
 
     if (err)
         return err;

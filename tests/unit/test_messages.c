@@ -122,6 +122,7 @@ START_TEST(test_writes_to_a_file_that_is_read)
     READ_ONLY(drep_dimension_create(g, "/#y", 1, 0), "/#y");
     READ_ONLY(drep_dimension_rename(g, "/#y", "z"), "/#y");
     READ_ONLY(drep_dimension_remove(g, "/#y"), "/#y");
+    READ_ONLY(drep_dimension_set_unlimited(g, "/#y", 1), "/#y");
     READ_ONLY(drep_dimension_set_scales(g, "/#y", NULL, 0), "/#y");
     READ_ONLY(drep_write(ds, NULL, DREP_DOUBLE, &x, NULL), "/x");
     READ_ONLY(drep_append(ds, 0, 1, DREP_DOUBLE, &x, NULL), "/x");
