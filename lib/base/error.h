@@ -38,8 +38,8 @@ int fail_about(int err, const char *path);
 /* Remove "<name>: " from the front of the message: who says it next names it. */
 void fail_unname(const char *name) __attribute__((cold));
 
-/* What calls on a dataset end with: the prefix names the dataset, in place of its path alone, and
- * it is noted. */
+/* The end of each call on a dataset that failed: the prefix names the dataset, in place of its path
+ * alone, and it is noted. */
 int fail_named(int err, const char *path) __attribute__((cold));
 #define fail_dataset(err, path)                    \
     __extension__({                                \

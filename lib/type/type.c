@@ -223,16 +223,14 @@ int type_whole(const drep_type *file, const drep_type *mem, size_t size)
 {
     if (size > 0 || file->items == 0 || mem->items % file->items == 0)
         return 0;
-    if (file->kind == DREP_KIND_COMPOUND && mem->kind != DREP_KIND_COMPOUND)
-        return type_fail_two(
-            DREP_ERR_TYPE,
-            "elements of type %s as %s: a struct of one member in memory reads that "
-            "member; all of them in turn need the size of the buffer (buf_size)",
-            file, mem);
-    return type_fail_two(DREP_ERR_TYPE,
-                         "elements of type %s as %s: the numbers of data items differ, which needs "
-                         "the size of the buffer (buf_size)",
-                         file, mem);
+    return type_fail_two(
+        DREP_ERR_TYPE,
+        file->kind == DREP_KIND_COMPOUND && mem->kind != DREP_KIND_COMPOUND
+            ? "elements of type %s as %s: a struct of one member in memory reads that member; all "
+              "of them in turn need the size of the buffer (buf_size)"
+            : "elements of type %s as %s: the numbers of data items differ, which needs the size "
+              "of the buffer (buf_size)",
+        file, mem);
 }
 
 int type_fits(const drep_type *type, int64_t count, size_t size)
