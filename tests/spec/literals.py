@@ -153,7 +153,7 @@ def slot(n):
     sizes = {"slot_magic": 8, "uuid": 16, "RESERVED": n["RESERVED"], "header": 0, "SUM_AT": 0}
     fields = layout("format/slot.c", "slot_put", sizes)[:-1]
     rows = {at: ["| %d | %d |" % (at, size)] for at, size in fields}
-    rows[0].append("`%s`" % byte_list("format/slot.c", "slot_magic"))
+    rows[0].append("`%s`" % byte_list("format/slot.c", "fmt_slot_magic"))
     rows[8].append("major version, %d (draft %d: 0)" % (n["MAJOR"], n["DRAFT"]))
     rows[10].append("minor version, %d (draft %d: %d)" % (n["MINOR"], n["DRAFT"], n["DRAFT"]))
     rows[140].append("0 if none")
