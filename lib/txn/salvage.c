@@ -72,7 +72,8 @@ static void say_finding(struct salvage *s, int err, uint64_t offset)
 
 /* ---- slots ---- */
 
-#define SLOT_ZEROS 168 /* where the fields end (SPEC.md, 2) */
+#define SLOT_LENGTH 12 /* where the header's size stands (SPEC.md, 2), */
+#define SLOT_ZEROS 168 /* where the fields end */
 #define SLOT_HEADER 256
 
 /* Decode a slot whose checksum is wrong as if it were right: its fields may still be sound. */
@@ -86,7 +87,7 @@ static bool slot_anyway(struct slot *out, const uint8_t *bytes, int which)
     memcpy(copy, fmt_slot_magic, sizeof(fmt_slot_magic));
     store_u16(copy + 8, FMT_MAJOR);
     store_u16(copy + 10, FMT_MINOR);
-    size = load_u32(copy + 12);
+    size = load_u32(copy + SLOT_LENGTH);
     if (size > FMT_SLOT_HEADER_MAX)
         return false;
     memset(copy + SLOT_ZEROS, 0, SLOT_HEADER - SLOT_ZEROS);
@@ -154,10 +155,13 @@ static int no_slot(const uint8_t *first)
 #define SLOT_SUM (FMT_SLOT_SIZE - 8)
 
 /* Mends the one byte that is damaged: no other value of it, nor of another byte, has a sum of 64
- * bits that is right.  False: none is, or more are; it takes a second to find out. */
+ * bits that is right.  False: none is, or more are; with the longest header it takes half a second
+ * to find out.  Zeros that have to be (R2.12) are left: no damage is there. */
 static bool slot_mend(uint8_t *bytes, int *at)
 {
     uint64_t sum = load_u64(bytes + SLOT_SUM), wrong = sum ^ sum_of(bytes, SLOT_SUM);
+    uint32_t size = load_u32(bytes + SLOT_LENGTH);
+    int end = SLOT_HEADER + (size > FMT_SLOT_HEADER_MAX ? 0 : (int)size);
 
     if (wrong == 0)
         return false;
@@ -170,8 +174,9 @@ static bool slot_mend(uint8_t *bytes, int *at)
     }
     for (*at = 0; *at < SLOT_SUM; ++*at) {
         uint8_t is = bytes[*at];
+        bool has_meaning = *at < SLOT_ZEROS || (*at >= SLOT_HEADER && *at < end);
 
-        for (int change = 1; change < 256; change++) {
+        for (int change = 1; change < 256 && (has_meaning || is != 0); change++) {
             bytes[*at] = (uint8_t)(is ^ change);
             if (sum_of(bytes, SLOT_SUM) == sum)
                 return true;
