@@ -28,6 +28,7 @@ mimedir ?= $(datadir)/mime/packages
 # Where Debian's Python looks: of /usr one directory for all versions, of /usr/local one for each.
 pydir ?= $(PREFIX)/lib/$(if $(filter /usr,$(PREFIX)),python3,$(notdir $(PY_INCLUDE)))/dist-packages
 FUZZ_TIME ?= 60
+RUNS ?= 1
 AFL_TIME ?= 60
 PROPERTY_TIME ?= 600
 CRASH_STATES ?= 1000000
@@ -68,7 +69,7 @@ endif
 
 # The system's directories are named so that a new library is found the next time.
 CONFIG := $(BUILD)/config.mk
-NO_CONFIG := web web-test vectors-dist clean help check t requirements lint lint-all figures uninstall reproducible demo interop bench fuzz fuzz-afl test fortran netcdf bench-netcdf remote bench-remote hetero musl deb recipes docs env site dist python python-asan python-others python-doc python-typing bench-python wheel wheel-roots mpi mpiio bench-mpi deps-%
+NO_CONFIG := web web-test vectors-dist clean help check t requirements lint lint-all figures uninstall reproducible demo interop bench bench-second fuzz fuzz-afl test fortran netcdf bench-netcdf remote bench-remote hetero musl deb recipes docs env site dist python python-asan python-others python-doc python-typing bench-python wheel wheel-roots mpi mpiio bench-mpi deps-%
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 -include $(CONFIG)
 endif
@@ -242,8 +243,10 @@ PLUGINS := $(patsubst %.c,$(BUILD)/%.so,$(PLUGIN_SRC))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 BENCH_FORTRAN_PROGRAM := $(BUILD)/tests/bench/fortran/bench_fortran
+# Programs of the table's rows, with other figures (FIGURE in tests/bench/bench.h).
+BENCH_SECOND := $(patsubst tests/bench/%.c,$(BUILD)/second/%,$(shell grep -lw FIGURE $(BENCH_SRC)))
 
-.PHONY: FORCE env site dist in-place web web-package web-page web-test mpiio remote bench-remote all libs fortran fortran-package netcdf-package netcdf mpi mpi-programs mpi-bench-programs bench-mpi bench-netcdf python python-package python-asan python-others python-doc python-typing bench-python wheel wheel-roots wheel-files unit-programs core-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec vectors-dist \
+.PHONY: FORCE env site dist in-place web web-package web-page web-test mpiio remote bench-remote all libs fortran fortran-package netcdf-package netcdf mpi mpi-programs mpi-bench-programs bench-mpi bench-netcdf python python-package python-asan python-others python-doc python-typing bench-python wheel wheel-roots wheel-files unit-programs core-programs quick-programs test-programs fuzz-programs bench-programs bench-second-programs bench-second objects demo test unit spec vectors-dist \
     check t requirements lint lint-all figures bench crash model mutants soak fuzz fuzz-afl property interop hetero musl deb recipes docs install install-strip \
     reproducible uninstall clean help
 
@@ -254,6 +257,7 @@ unit-programs: $(UNIT) $(PLUGINS)
 test-programs: unit-programs $(SUITE) $(if $(HAVE_NETCDF_DISPATCH),netcdf-package $(BUILD)/tests/netcdf/test_slots) $(if $(filter release,$(MODE)),$(MPI_TESTS)) $(if $(filter asan,$(MODE)),$(REPLAY))
 mpi-programs: $(MPI_SHARED) $(MPI_TESTS)
 fuzz-programs: $(FUZZERS)
+bench-second-programs: $(BENCH_SECOND)
 bench-programs: $(BENCHES) $(BUILD)/tests/bench/start $(if $(FC),$(BENCH_FORTRAN_PROGRAM))
 objects: $(call objects,$(ALL_SRC)) $(foreach m,$(MPIS),$(patsubst %.c,$(BUILD)/$(m)/obj/%.o,$(MPI_SRC) $(MPI_TEST_SRC) $(MPIIO_FRONT_SRC) $(MPIIO_ENGINE_SRC)))
 
@@ -644,6 +648,10 @@ $(BENCHES): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call objects,$(BENCH_COMM
 	@mkdir -p $(@D)
 	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(STATIC) $(LIB_LIBS) $(HDF5_LIBS) $(NETCDF_LIBS) $(SQLITE_LIBS) $(LMDB_LIBS)
 
+$(BENCH_SECOND): $(BUILD)/second/%: tests/bench/%.c tests/bench/bench.h $(call objects,$(BENCH_COMMON)) $(STATIC)
+	@mkdir -p $(@D)
+	$(call say,CC ) $(CC) $(CFLAGS_ALL) $(FLAGS_tests) -DBENCH_SECOND $(LDFLAGS_ALL) -o $@ $(filter %.c %.o,$^) $(STATIC) $(LIB_LIBS) $(HDF5_LIBS) $(NETCDF_LIBS) $(SQLITE_LIBS) $(LMDB_LIBS)
+
 $(BUILD)/tests/bench/start: $(BUILD)/obj/tests/bench/start.o $(STATIC)
 	@mkdir -p $(@D)
 	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(STATIC) $(LIB_LIBS)
@@ -897,13 +905,23 @@ figures: ## print the structure of the sources, room by room, beside its budgets
 	+@$(SUB) MODE=release all
 	@tools/figures build/release/obj
 
-bench: ## install missing packages, build, run the benchmarks; a table of how near the limits and the peers they come
+bench: ## install missing packages, build, run the benchmarks RUNS times; a table of how near the limits and the peers they come
 	@tools/install-deps build interop bench
 	+@$(SUB) MODE=release all bench-programs
 	@rm -f build/release/bench.tsv
-	@for b in $(patsubst %,build/release/%,$(basename $(BENCH_SRC) $(if $(FC),$(BENCH_FORTRAN)))); do \
-	    echo "== $${b##*/}"; BENCH_TIMES=build/release/bench.tsv $$b || exit 1; done
+	@for run in $$(seq $(RUNS)); do for b in $(patsubst %,build/release/%,$(basename $(BENCH_SRC) $(if $(FC),$(BENCH_FORTRAN)))); do \
+	    echo "== $${b##*/}"; BENCH_TIMES=build/release/bench.tsv $$b || exit 1; done; done
 	@tests/bench/table.py build/release/bench.tsv
+
+# Run and run in turn, so that a machine whose speed drifts treats both alike.
+bench-second: ## run the programs of the table RUNS times, with their own figures and with others: does the gain hold there?
+	@tools/install-deps build interop bench
+	+@$(SUB) MODE=release all bench-programs bench-second-programs
+	@rm -f build/release/bench.tsv build/release/second.tsv
+	@for run in $$(seq $(RUNS)); do for b in $(notdir $(BENCH_SECOND)); do \
+	    echo "== $$b"; BENCH_TIMES=build/release/bench.tsv build/release/tests/bench/$$b || exit 1; \
+	    echo "== $$b, other figures"; BENCH_TIMES=build/release/second.tsv build/release/second/$$b || exit 1; done; done
+	@tests/bench/table.py build/release/bench.tsv build/release/second.tsv
 
 fuzz: ## run each fuzz target for FUZZ_TIME seconds
 	@tools/install-deps build hardening
@@ -946,11 +964,14 @@ interop: ## convert HDF5 and netCDF-4 files both ways under every representation
 	@sed -n 's/^# //p' build/hdf5.log; grep -c '^ok' build/packages.log | sed 's/$$/ trips of files of Debian packages/'
 	@sed -n 's/^# //p' build/files.log
 
-mutants: ## import MUTANTS damaged HDF5 files under strace; MUTANTS_SEED repeats a run
+mutants: ## import MUTANTS damaged HDF5 files under strace, and open twice as many of ours; MUTANTS_SEED repeats a run
 	@tools/install-deps build test interop
 	+@$(SUB) MODE=release all test-programs
-	@seed=$${MUTANTS_SEED:-$$(date +%s)}; echo "MUTANTS_SEED=$$seed"; \
-	DATAREP=build/release/datarep BUILDDIR=build tests/interop/run-mutants.py $(MUTANTS) $$seed | grep -v '^ok'
+	+@$(SUB) MODE=asan build/asan/tests/fault/mutants
+	@seed=$${MUTANTS_SEED:-$$(date +%s)}; bad=0; echo "MUTANTS_SEED=$$seed"; \
+	BUILDDIR=build tests/fault/run-mutants.sh $$((2 * $(MUTANTS))) $$seed || bad=1; \
+	DATAREP=build/release/datarep BUILDDIR=build tests/interop/run-mutants.py $(MUTANTS) $$seed > build/mutants.log || bad=1; \
+	grep -v '^ok' build/mutants.log; exit $$bad
 
 soak: ## kill a writer under four readers for SOAK_TIME s, then cut the power for a quarter of it
 	@tools/install-deps build hardening

@@ -24,7 +24,7 @@
 #include <lmdb.h>
 #endif
 
-enum { CHUNK = 8192 }; /* doubles in a chunk of 64 KiB */
+enum { CHUNK = FIGURE(8192, 5000) }; /* doubles in a chunk, of 64 KiB */
 
 struct work {
     char drep[96], h5[96], mdb[96];

@@ -22,7 +22,14 @@
 #include <libdeflate.h>
 #endif
 
-enum { TIMES = 24, ROWS = 1024, COLUMNS = 2048, RUNS = 5, SOURCES = 700, PART = 1000 };
+enum {
+    TIMES = FIGURE(24, 10),
+    ROWS = FIGURE(1024, 1500),
+    COLUMNS = FIGURE(2048, 3000),
+    RUNS = 5,
+    SOURCES = 700,
+    PART = 1000
+};
 #define MANY ((hsize_t)1 << 31)
 #define DATAREP "build/release/datarep"
 
@@ -183,7 +190,8 @@ static hid_t dataset(hid_t f, hid_t type, int rank, const hsize_t *dims, hid_t p
 
 static void make_fields(void)
 {
-    const hsize_t dims[] = {TIMES, ROWS, COLUMNS}, chunk[] = {1, 256, 512};
+    const hsize_t dims[] = {TIMES, ROWS, COLUMNS},
+                  chunk[] = {1, FIGURE(256, 375), FIGURE(512, 300)};
     double *field = malloc(sizeof *field * TIMES * ROWS * COLUMNS);
     hid_t f = create(source), p = H5Pcreate(H5P_DATASET_CREATE), d;
 

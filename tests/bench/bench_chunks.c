@@ -27,7 +27,14 @@
 #include <zstd.h>
 #endif
 
-enum { SIDE = 8192, CHUNK = 256, BLOCKS = 1000, BLOCK = 64, H5_LZ4 = 32004, H5_ZSTD = 32015 };
+enum {
+    SIDE = FIGURE(8192, 7168),
+    CHUNK = FIGURE(256, 224), /* the limits ask for whole blocks of 4 KiB */
+    BLOCKS = 1000,
+    BLOCK = FIGURE(64, 48),
+    H5_LZ4 = 32004,
+    H5_ZSTD = 32015
+};
 enum { GRID = SIDE / CHUNK, PAYLOAD = CHUNK * CHUNK * 8 };
 #define COUNT ((size_t)SIDE * SIDE)
 #define BYTES (COUNT * sizeof(double))

@@ -18,13 +18,13 @@
 #include <unistd.h>
 
 enum {
-    ROWS = 4096,
-    COLUMNS = 8192,
+    ROWS = FIGURE(4096, 3744),
+    COLUMNS = FIGURE(8192, 6240),
     READS = 20000,
     BLOCKS = 1000,
-    SIDE = 64,
-    CELL = 256, /* a side of a chunk */
-    RECORDS = 4 << 20,
+    SIDE = FIGURE(64, 48),
+    CELL = FIGURE(256, 96), /* a side of a chunk */
+    RECORDS = FIGURE(4 << 20, 3000001),
     PIECE = 240 << 10,
     OVERWRITES = 2000,
     LINE = 64 << 20

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MIB = 512, PIECE = 256 << 10, SMALL = 20000 };
+enum { MIB = FIGURE(512, 350), PIECE = 256 << 10, SMALL = 20000 };
 #define COUNT ((size_t)MIB << 17)
 #define BYTES ((size_t)MIB << 20)
 

@@ -588,7 +588,7 @@ static void records(struct work *w, int64_t bytes)
 
 int main(int argc, char **argv)
 {
-    int64_t bytes = (argc > 1 ? atoll(argv[1]) : 256) << 20;
+    int64_t bytes = (argc > 1 ? atoll(argv[1]) : FIGURE(256, 75)) << 20;
     struct work w = {.user = aligned_alloc(4096, (size_t)bytes),
                      .file = aligned_alloc(4096, (size_t)bytes)};
 

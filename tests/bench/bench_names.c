@@ -21,7 +21,14 @@
 #include <lmdb.h>
 #endif
 
-enum { OBJECTS = 100000, LOOKUPS = 10000, OPENS = 100, FULL = 1000, ATTRS = 100, MANY = 1000000 };
+enum {
+    OBJECTS = FIGURE(100000, 70000),
+    LOOKUPS = 10000,
+    OPENS = 100,
+    FULL = 1000,
+    ATTRS = 100,
+    MANY = 1000000
+};
 
 struct work {
     char drep[80], h5[80], sql[80], lmdb[80];

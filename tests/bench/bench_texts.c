@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TEXTS = 1000000, SINGLES = 1000, LONGEST = 30, PIECE = 1 << 20 };
+enum { TEXTS = FIGURE(1000000, 600000), SINGLES = 1000, LONGEST = FIGURE(30, 70), PIECE = 1 << 20 };
 
 struct work {
     char drep[64], sql[64];

@@ -366,8 +366,9 @@ static void blocks(struct work *w, int64_t bytes)
     blocks_at(w, displs, n, 1, "a million single doubles, anywhere");
     /* As many places as the packed bytes have room for, a whole line of the cache each. */
     n = bytes / 64 / 2 < n ? bytes / 64 / 2 : n;
+    n = FIGURE(n, n * 3 / 5);
     for (int64_t i = 0; i < n; i++)
-        displs[i] = 128 * i;
+        displs[i] = FIGURE(128, 208) * i;
     shuffle(displs, n);
     blocks_at(w, displs, n, 8, "blocks of 8 doubles, anywhere");
     free(displs);

@@ -2,14 +2,17 @@
 # SPDX-License-Identifier: MIT
 """table.py - how near the work that users meet most is to its limit, and to the best peer.
 
-Usage: tests/bench/table.py TIMES
+Usage: tests/bench/table.py TIMES [SECOND]
 
 TIMES is what the benchmarks append to the file that BENCH_TIMES names: a line of row, entry and median seconds each.
 `make bench` prints this table at its end.  A row's limit is a hand-written loop or the raw calls that the work takes at
 least, by as many threads (tests/bench/limit.c and each program); 1.00 is as fast.  A row misses where it reaches less than
-its bar of the limit, or of a peer that has a bar.  Several runs may append to one file: medians of them count.
+its bar of the limit, or of a peer that has a bar.  Several runs may append to one file: the median of their ratios
+counts, the least and the greatest stand behind it.  SECOND is of the same work with other figures (make bench-second):
+what holds there has at least 0.9 of the ratio.
 """
 import collections
+import re
 import statistics
 import sys
 
@@ -54,73 +57,110 @@ ROWS = (
     ("deflate, blocks from memory, default", "shuffle + deflate 1: 1000 blocks, all in the cache, default", "datarep", "decode once, 2 threads", 0.9, {}),
     ("deflate, two threads, one handle", "shuffle + deflate 1: chunks, 2 threads, one handle", "datarep", "decode once, 2 threads", 0.9,
      {}),
-    ("dump -H of 10,000 datasets", "dump -H, 10,000 datasets", "datarep dump -H", None, 0, {"h5dump -H": 30}),
+    ("big-endian deflated floats, one thread", "CF: float, big-endian, shuffle, deflate, as double, one thread", "datarep",
+     "inflate, unshuffle, swap, widen, 1 thread", 0.9, {"HDF5": 0}),
+    ("big-endian deflated floats, default", "CF: float, big-endian, shuffle, deflate, as double, default", "datarep",
+     "inflate, unshuffle, swap, widen, 2 threads", 0.9, {"HDF5": 0}),
+    ("dump -H of 10,000 datasets", "dump -H, 10,000 datasets, beside its text", "datarep dump -H", "cat", 0.2, {}),
+    ("dump -H, against h5dump", "dump -H, 10,000 datasets", "datarep dump -H", None, 0, {"h5dump -H": 30}),
     ("dump -H, with 5 attributes", "dump -H, 10,000 datasets with 5 attributes", "datarep dump -H", "cat", 0.1, {}),
     ("import of deflated fields", "fields, shuffled and deflated", "datarep import", None, 0, {"h5repack": 0}),
     ("export of deflated fields, --no-verify", "fields, shuffled and deflated", "datarep export --no-verify", None, 0, {"h5repack": 0.5}),
 )
 
 
-def medians(path):
-    """{row: {entry: seconds}}.  Of a row that is there both ways (packed, unpacked), a limit comes before each of ours, so
-    one that belongs to `pack` is the one that stands before it."""
-    found, order = collections.defaultdict(list), collections.defaultdict(list)
+def times_in(path):
+    """{row: [{entry: seconds} of each run]}.  Of a row that is there both ways (packed, unpacked), a limit comes before each
+    of ours, so one that belongs to `pack` is the one that stands before it."""
+    found = collections.defaultdict(lambda: [{}])
     with open(path, encoding="utf-8") as lines:
         for line in lines:
             row, entry, seconds = line.rstrip("\n").split("\t")
-            before = order[row]
-            if before and entry in [e for e, _ in before[-1]]:
-                before.append([])
-            elif not before:
-                before.append([])
-            before[-1].append((entry, float(seconds)))
-    for row, blocks in order.items():
-        for block in blocks:
-            found[row].append(dict(block))
+            blocks = found[re.sub(r"^\d+ MiB", "512 MiB", row)]
+            if entry in blocks[-1]:
+                blocks.append({})
+            blocks[-1][entry] = float(seconds)
     return found
 
 
-def times_of(blocks, names):
-    """Medians of these entries, over the blocks of the row that have the first of them."""
-    ours = [b for b in blocks if names[0] in b]
-    return {n: statistics.median(b[n] for b in ours if n in b) for n in names if any(n in b for b in ours)}
+class Ratio:
+    """Of another's time to ours, over the runs."""
+
+    def __init__(self, blocks, other, ours):
+        some = sorted(b[other] / b[ours] for b in blocks if ours in b and other in b)
+        self.median = statistics.median(some) if some else None
+        self.spread = "(%.2f-%.2f)" % (some[0], some[-1]) if len(some) > 1 else ""
+
+    def __str__(self):
+        return "%5.2f %-12s" % (self.median, self.spread) if self.median else "%5s %-12s" % ("-", "")
 
 
-def line_of(found, what, row, ours, limit, least, peers):
+def ratios_of(found, row):
+    """(seconds, ratio of the limit or None, {peer: ratio}) of a row of the table; None if it was not measured."""
+    _, title, ours, limit, _, peers = row
+    blocks = [b for b in found.get(title, []) if ours in b]
+    if not blocks:
+        return None
+    share = Ratio(blocks, limit, ours) if limit else None
+    known = {p: Ratio(blocks, p, ours) for p in sorted(peers)}
+    return (statistics.median(b[ours] for b in blocks), share if share and share.median else None,
+            {p: r for p, r in known.items() if r.median})
+
+
+def line_of(found, row):
     """The text of a row; True if it misses, None if it was not measured."""
-    t = times_of(found.get(row, []), [ours] + ([limit] if limit else []) + sorted(peers))
-    if ours not in t:
+    what, _, _, limit, least, peers = row
+    measured = ratios_of(found, row)
+    if not measured:
         return "%-42s not measured" % what, None
-    missed, text = [], "%-42s %10.6f s" % (what, t[ours])
-    if limit in t:
-        share = t[limit] / t[ours]
-        missed += ["limit"] * (share < least)
-        text += "  %5.2f  %-26s" % (share, limit)
-    else:
-        text += "  %5s  %-26s" % ("-", "-")
-    known = [p for p in peers if p in t]
-    best = min(known, key=t.get, default=None)
-    if best:
-        text += " %6.2f  %-14s" % (t[best] / t[ours], best)
-    missed += [p for p in known if t[p] / t[ours] < peers[p]]
+    seconds, share, known = measured
+    missed = ["limit"] * bool(share and share.median < least)
+    text = "%-42s %10.6f s  %s  %-26s" % (what, seconds, share or "%5s %-12s" % ("-", ""), limit if share else "-")
+    if known:
+        best = min(known, key=lambda p: known[p].median)
+        text += " %s %-14s" % (known[best], best)
+    missed += [p for p, r in known.items() if r.median < peers[p]]
     bars = ["%.2f" % least] * (least > 0) + ["%s %.2f" % (p, b) for p, b in sorted(peers.items()) if b > 0]
-    text = "%-120s bars: %s" % (text, ", ".join(bars) or "none")
+    text = "%-134s bars: %s" % (text, ", ".join(bars) or "none")
     return text + (": MISSED (%s)" % ", ".join(missed) if missed else ""), bool(missed)
 
 
+HOLDS = 0.9
+
+
+def compare(first, second):
+    """Each row's ratio with its own figures and with others."""
+    print("\n%-42s %-26s %-20s %-20s %s" % ("work", "to", "its own figures", "others", "of it"))
+    behind, n = [], 0
+    for row in ROWS:
+        a, b = ratios_of(first, row), ratios_of(second, row)
+        if not a or not b:
+            continue
+        pairs = [(row[3], a[1], b[1])] if a[1] and b[1] else [(p, a[2][p], b[2][p]) for p in a[2] if p in b[2] and row[5][p] > 0]
+        for other, x, y in pairs:
+            holds = y.median >= HOLDS * x.median
+            n += 1
+            behind += [] if holds else ["%s (%s)" % (row[0], other)]
+            print("%-42s %-26s %-20s %-20s %5.2f%s" % (row[0], other, x, y, y.median / x.median, "" if holds else "  LESS"))
+    print("%d ratios with other figures; %d less than %.1f of the first%s"
+          % (n, len(behind), HOLDS, ": " + "; ".join(behind) if behind else ""))
+
+
 def main(argv):
-    if len(argv) != 1:
+    if len(argv) not in (1, 2):
         sys.exit(__doc__)
-    found = medians(argv[0])
-    print("%-42s %12s  %5s  %-26s %6s  %s" % ("work", "ours", "share", "of its limit", "ratio", "to the best peer"))
+    found = times_in(argv[0])
+    print("%-42s %12s  %-18s  %-26s %-18s %s" % ("work", "ours", "share", "of its limit", "ratio", "to the best peer"))
     results = []
     for row in ROWS:
-        text, missed = line_of(found, *row)
+        text, missed = line_of(found, row)
         results.append((row[0], missed))
         print(text)
     measured = [r for r in results if r[1] is not None]
     behind = [what for what, missed in measured if missed]
     print("%d of %d rows measured; %d miss%s" % (len(measured), len(results), len(behind), ": " + "; ".join(behind) if behind else ""))
+    if len(argv) == 2:
+        compare(found, times_in(argv[1]))
     return 0
 
 
