@@ -6,6 +6,7 @@
 #include "tests/unit/checks.h"
 #include "tests/unit/rnd.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,14 +43,32 @@ static inline void rnd_letters(struct rnd *r, void *p, size_t n)
         *bytes++ = (uint8_t)('a' + rnd_below(r, 26));
 }
 
+static inline int percent_of(int n, const char *variable)
+{
+    const char *percent = getenv(variable);
+    int64_t part = percent ? (int64_t)n * atoi(percent) / 100 : n;
+
+    return part < 1 ? 1 : part > n ? n : (int)part;
+}
+
 /* How many of n cases to try: DREP_TEST_SHARE percent of them, as emulated machines are
  * slow; all where it is not set. */
 static inline int share_of(int n)
 {
-    const char *percent = getenv("DREP_TEST_SHARE");
-    int64_t part = percent ? (int64_t)n * atoi(percent) / 100 : n;
+    return percent_of(n, "DREP_TEST_SHARE");
+}
 
-    return part < 1 ? 1 : part > n ? n : (int)part;
+/* How many of n cases that the same program tries in another build, too: DREP_TEST_PART percent of
+ * them, as tests/run has it for those with a sanitizer. */
+static inline int sanitized_part(int n)
+{
+    return percent_of(n, "DREP_TEST_PART");
+}
+
+/* True for a case that belongs to the part; neighbours do not belong to it together. */
+static inline bool in_sanitized_part(unsigned number)
+{
+    return (int)(number * 61 % 100) < sanitized_part(100);
 }
 
 /* A file in memory gets another size; new bytes are zeros.  0, or DREP_ERR_NOMEM. */

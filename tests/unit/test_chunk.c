@@ -378,7 +378,7 @@ START_TEST(test_chunks_against_model)
     ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
     describe(&m, st);
     must_commit(st);
-    for (int round = share_of(60); round > 0; round--) {
+    for (int round = sanitized_part(share_of(60)); round > 0; round--) {
         int undone = rnd(3) == 0, wrapped = undone || rnd(2);
 
         if (wrapped) {
@@ -640,7 +640,7 @@ START_TEST(test_long_runs_of_filtered_chunks)
     ck_assert_int_eq(store_op_end(st, 1), 0);
     long_commit(&l, &file);
     ck_assert(l.records == 4 && l.most == 128 && l.kinds == 1u << FMT_CHUNK_PACKED);
-    for (int round = 0; round < share_of(150); round++) {
+    for (int round = 0; round < sanitized_part(share_of(150)); round++) {
         int undone = rnd(4) == 0;
 
         before = l;

@@ -370,6 +370,8 @@ static void try_tasks(const struct task *kinds, const int64_t *dims, const int64
         task.rounds = rounds;
         for (int cut = 0; cut < CUTS; cut++)
             for (size_t i = 0; i<sizeof ranks / sizeof *ranks; i += rounds> 1 ? 2 : 1) {
+                if (!in_sanitized_part((unsigned)(k * 25 + (size_t)cut * 5 + i)))
+                    continue;
                 task.cut = (enum cut)cut;
                 task.seed = k + 10 * i;
                 task.parts = cut == RANDOM ? 16 : ranks[i];

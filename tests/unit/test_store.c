@@ -22,6 +22,7 @@
 #include "txn/open.h"
 #include "txn/snapshot.h"
 #include "txn/txn.h"
+#include "tests/unit/bytes.h"
 #include "tests/unit/checks.h"
 
 #include "tests/unit/store_opts.h"
@@ -1009,10 +1010,10 @@ int main(void)
     int failed;
 
     tcase_set_timeout(t, 120);
-    tcase_add_loop_test(t, test_crash_anywhere, 0, 3);
-    tcase_add_loop_test(t, test_killed_before_sync, 0, 3);
+    tcase_add_loop_test(t, test_crash_anywhere, 0, sanitized_part(3));
+    tcase_add_loop_test(t, test_killed_before_sync, 0, sanitized_part(3));
     tcase_add_loop_test(t, test_each_call_fails, 0, 2);
-    tcase_add_loop_test(t, test_undo_is_complete, 0, 4);
+    tcase_add_loop_test(t, test_undo_is_complete, 0, sanitized_part(4));
     tcase_add_test(t, test_sync_failure_is_final);
     tcase_add_test(t, test_two_writers);
     tcase_add_test(t, test_readers_and_reuse);
@@ -1021,7 +1022,7 @@ int main(void)
     tcase_add_test(t, test_D16_opening_earlier_commits_while_the_writer_commits);
     tcase_add_loop_test(t, test_D16_readers_that_come_while_a_commit_is_made, 1, 3);
     tcase_add_loop_test(t, test_readers_in_threads, 0, 2);
-    tcase_add_loop_test(t, test_logged_commits_stay_whole, 0, 4);
+    tcase_add_loop_test(t, test_logged_commits_stay_whole, 0, sanitized_part(4));
     tcase_add_test(t, test_damaged_slots);
     tcase_add_test(t, test_a_slot_being_written_is_not_damaged);
     suite_add_tcase(s, t);
