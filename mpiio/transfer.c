@@ -8,17 +8,54 @@
 /* SPDX-License-Identifier: MIT */
 #include "mpiio/state.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* One call. */
+/* ------------------------------------------------------------ memory of packed bytes */
+
+struct room {
+    size_t size;
+    _Alignas(16) uint8_t bytes[];
+};
+
+enum { KEPT_MAX = 16 << 20 };
+
+/* The room of the last call, for the next one: memory that is given back and taken anew costs a
+ * fault a page, and makes the C library give back what MPI has freed beside it. */
+static _Atomic(struct room *) kept;
+
+/* NULL: there is no memory. */
+static struct room *room_take(size_t size)
+{
+    struct room *room = atomic_exchange(&kept, NULL);
+
+    if (room && room->size >= size)
+        return room;
+    free(room);
+    room = malloc(sizeof *room + size);
+    if (room)
+        room->size = size;
+    return room;
+}
+
+static void room_give(struct room *room)
+{
+    if (room && room->size <= KEPT_MAX)
+        room = atomic_exchange(&kept, room);
+    free(room);
+}
+
+/* ------------------------------------------------------------------ one call */
+
 struct mpiio_transfer {
     const struct mpiio_call *call;
     const struct mpiio_view *view;
     const drep_type *type;
     MPI_Count size;    /* packed bytes */
     MPI_Count element; /* of one element */
-    uint8_t *packed;
+    struct room *room;
+    uint8_t *packed;  /* there */
     MPI_Count memory; /* bytes of the program's memory that were moved, for the status */
 };
 
@@ -122,9 +159,10 @@ static int stream_begin(struct mpiio_transfer *t)
         return drep_error_set(DREP_ERR_ARG, "the elements are not whole etypes");
     if (size > 0 && t->view->empty)
         return drep_error_set(DREP_ERR_ARG, "the filetype has no data items");
-    t->packed = malloc(size > 0 ? (size_t)size : 1);
-    if (!t->packed)
+    t->room = room_take((size_t)size);
+    if (!t->room)
         return DREP_ERR_NOMEM;
+    t->packed = t->room->bytes;
     t->size = size;
     t->element = element;
     return 0;
@@ -241,7 +279,7 @@ int stream_move(const struct mpiio_call *call)
         return state_refuse(MPI_ERR_IO, "a split collective call has not ended");
     state_count();
     err = stream_whole(&t);
-    free(t.packed);
+    room_give(t.room);
     if (err)
         return err;
     if (call->how & MPIIO_LATER)
