@@ -4,6 +4,7 @@
 #include "bench.h"
 
 #include <datarep.h>
+#include <fcntl.h>
 #include <hdf5.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -39,14 +40,16 @@ enum {
 #define COUNT ((size_t)STEPS * ROWS * COLUMNS)
 
 struct work {
-    char drep[64], h5[64];
+    char drep[64], h5[64], raw[64];
     float *data;
     double *back;
     int threads;
+    /* The chunks in the raw file, one after the other. */
     struct stream {
-        void *p;
+        off_t at;
         size_t size;
     } stream[CHUNKS];
+    size_t longest;
 };
 
 /* ---- Datarep and HDF5 ---- */
@@ -130,9 +133,11 @@ static void make_streams(struct work *w)
 {
     struct libdeflate_compressor *c = libdeflate_alloc_compressor(LEVEL);
     size_t room = libdeflate_zlib_compress_bound(c, 4 * (size_t)ELEMENTS);
-    uint8_t *planes = malloc(4 * (size_t)ELEMENTS);
+    uint8_t *planes = malloc(4 * (size_t)ELEMENTS), *out = malloc(room);
+    int fd = open(w->raw, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    off_t at = 0;
 
-    bench_must(c && planes, "memory");
+    bench_must(c && planes && out && fd >= 0, "the raw file");
     for (int i = 0; i < CHUNKS; i++) {
         const float *from = w->data + corner(i);
 
@@ -143,12 +148,17 @@ static void make_streams(struct work *w)
             for (int b = 0; b < 4; b++)
                 planes[b * ELEMENTS + k] = (uint8_t)(bits >> (24 - 8 * b));
         }
-        w->stream[i].p = malloc(room);
-        bench_must(w->stream[i].p != NULL, "memory");
-        w->stream[i].size =
-            libdeflate_zlib_compress(c, planes, 4 * (size_t)ELEMENTS, w->stream[i].p, room);
-        bench_must(w->stream[i].size > 0, "packing a chunk");
+        w->stream[i].at = at;
+        w->stream[i].size = libdeflate_zlib_compress(c, planes, 4 * (size_t)ELEMENTS, out, room);
+        bench_must(w->stream[i].size > 0 &&
+                       pwrite(fd, out, w->stream[i].size, at) == (ssize_t)w->stream[i].size,
+                   "packing a chunk");
+        at += (off_t)w->stream[i].size;
+        if (w->longest < w->stream[i].size)
+            w->longest = w->stream[i].size;
     }
+    close(fd);
+    free(out);
     free(planes);
     libdeflate_free_compressor(c);
 }
@@ -169,26 +179,30 @@ BEST static void widen_row(double *restrict to, const uint8_t *restrict planes, 
 struct part {
     pthread_t thread;
     struct work *w;
-    int first, step;
+    int fd, first, step;
+    uint64_t sink;
 };
 
 static void *decode_part(void *ctx)
 {
-    const struct part *part = ctx;
+    struct part *part = ctx;
     struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
-    uint8_t *planes = malloc(4 * (size_t)ELEMENTS);
+    uint8_t *planes = malloc(4 * (size_t)ELEMENTS), *in = malloc(part->w->longest);
 
-    bench_must(d && planes, "memory");
+    bench_must(d && planes && in, "memory");
     for (int i = part->first; i < CHUNKS; i += part->step) {
         const struct stream *s = &part->w->stream[i];
         double *to = part->w->back + corner(i);
 
-        bench_must(
-            libdeflate_zlib_decompress(d, s->p, s->size, planes, 4 * (size_t)ELEMENTS, NULL) == 0,
-            "unpacking a chunk");
+        bench_must(pread(part->fd, in, s->size, s->at) == (ssize_t)s->size, "pread");
+        part->sink ^= bench_sums(in, s->size);
+        bench_must(libdeflate_zlib_decompress(d, in, s->size, planes, 4 * (size_t)ELEMENTS, NULL) ==
+                       0,
+                   "unpacking a chunk");
         for (int r = 0; r < CHUNK_ROWS; r++)
             widen_row(to + (size_t)r * COLUMNS, planes + r * CHUNK_COLUMNS, CHUNK_COLUMNS);
     }
+    free(in);
     free(planes);
     libdeflate_free_decompressor(d);
     return NULL;
@@ -198,15 +212,17 @@ static void by_hand(void *ctx)
 {
     struct work *w = ctx;
     struct part part[2];
-    int n = w->threads == 1 ? 1 : 2;
+    int n = w->threads == 1 ? 1 : 2, fd = open(w->raw, O_RDONLY);
 
+    bench_must(fd >= 0, w->raw);
     for (int i = 0; i < n; i++) {
-        part[i] = (struct part){.w = w, .first = i, .step = n};
+        part[i] = (struct part){.w = w, .fd = fd, .first = i, .step = n};
         bench_must(pthread_create(&part[i].thread, NULL, decode_part, &part[i]) == 0,
                    "pthread_create");
     }
     for (int i = 0; i < n; i++)
         pthread_join(part[i].thread, NULL);
+    close(fd);
 }
 
 /* ---- rows ---- */
@@ -222,8 +238,8 @@ static void compare(struct work *w, bench_fn *fn)
 static int row(struct work *w, int threads)
 {
     const struct bench_entry e[] = {{"datarep", NULL, drep_all, 0},
-                                    {threads == 1 ? "inflate, unshuffle, swap, widen, 1 thread"
-                                                  : "inflate, unshuffle, swap, widen, 2 threads",
+                                    {threads == 1 ? "read, sum, inflate, unshuffle, swap, 1"
+                                                  : "read, sum, inflate, unshuffle, swap, 2",
                                      NULL, by_hand, 0.9},
                                     {"HDF5", NULL, h5_all, 0}};
 
@@ -244,6 +260,7 @@ int main(void)
 
     snprintf(w.drep, sizeof w.drep, "%s/bench-%d.drep", bench_dir(), (int)getpid());
     snprintf(w.h5, sizeof w.h5, "%s/bench-%d.h5", bench_dir(), (int)getpid());
+    snprintf(w.raw, sizeof w.raw, "%s/bench-%d.raw", bench_dir(), (int)getpid());
     w.data = malloc(COUNT * sizeof *w.data);
     w.back = malloc(COUNT * sizeof *w.back);
     bench_must(field && w.data && w.back, "memory");
@@ -258,12 +275,11 @@ int main(void)
            CHUNK_COLUMNS);
     missed = row(&w, 1);
     missed += row(&w, 0);
-    for (int i = 0; i < CHUNKS; i++)
-        free(w.stream[i].p);
     free(w.data);
     free(w.back);
     unlink(w.drep);
     unlink(w.h5);
+    unlink(w.raw);
     printf("bars missed: %d\n", missed);
     return 0;
 }

@@ -22,7 +22,7 @@ ALL = ("bench_append", "bench_carry", "bench_cf", "bench_chunks", "bench_default
        "bench_names", "bench_objects", "bench_runs", "bench_space", "bench_texts", "bench_threads", "bench_types", "bench_virtual")
 LEAST = 0.95
 # How the names of entries begin that do not run this library.
-OTHERS = ("HDF5", "cat", "cp", "h5repack", "inflate", "libdeflate", "libnetcdf", "LMDB", "SQLite", "XXH3", "limit", "loop", "memcpy", "one thread", "open, pread", "plain", "pread", "pwrite", "swap")
+OTHERS = ("HDF5", "cat", "cp", "h5repack", "libdeflate", "libnetcdf", "LMDB", "SQLite", "XXH3", "limit", "loop", "memcpy", "one thread", "open, pread", "plain", "pread", "pwrite", "read, sum", "swap")
 TOGETHER = ("bench_virtual",)  # programs whose rows take what entries of others have computed
 
 
