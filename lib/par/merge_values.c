@@ -249,12 +249,11 @@ int merge_resize(struct merging *m, uint64_t id, int rank, const uint64_t *len)
     return err;
 }
 
-/* True if an earlier rank has cut off the same: the tree has lost it at the right moment, and what
- * all have written together since must stay. */
-static bool is_cut(const struct merging *m, uint64_t id, const struct shrunk_dataset *cut)
+/* The tree has lost it at the right moment, and what all have written together since must stay. */
+bool was_cut(const struct merging *m, uint64_t id, const struct shrunk_dataset *cut)
 {
     for (const struct changes *c = m->all; c < m->c; c++)
-        if (shrunk_alike(changes_shrunk(c, id), cut))
+        if (shrunk_alike(changes_shrunk(c, own_id(m, c, id)), cut))
             return true;
     return false;
 }
@@ -266,7 +265,7 @@ static int change_shape(struct merging *m, const struct change *e, uint64_t id,
                         const struct object_rec *own)
 {
     const struct shrunk_dataset *cut = changes_shrunk(m->c, id);
-    bool cuts = cut && !is_cut(m, id, cut);
+    bool cuts = cut && !was_cut(m, id, cut);
     uint64_t len[FMT_RANK_MAX];
     int err;
 

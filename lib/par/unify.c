@@ -48,27 +48,30 @@ static bool same_list(const struct object_rec *a, const uint64_t *x, const uint6
     return memcmp(x, y, (a->rank == FMT_RANK_NULL ? 0 : a->rank) * sizeof *x) == 0;
 }
 
-/* What a rank, or an earlier one that has made the same dataset, has cut off. */
-static bool is_shrunk(const struct merging *m, const struct new_object *o)
+/* True if an earlier rank has cut something off the dataset. */
+static bool was_shrunk(const struct merging *m, uint64_t id)
 {
-    bool cut = changes_shrunk(m->c, o->own) != NULL;
+    bool cut = false;
 
     for (const struct changes *c = m->all; !cut && c < m->c; c++)
-        for (size_t i = 0; !cut && i < c->nmade; i++)
-            cut = c->made[i].id == o->id && changes_shrunk(c, c->made[i].own);
+        cut = changes_shrunk(c, own_id(m, c, id)) != NULL;
     return cut;
 }
 
 /* A dataset that ranks have made with different lengths has the greatest ones, unless a rank has
- * made it smaller. */
+ * made it smaller.  If lengths are equal, what the rank has cut off is cut off here, too. */
 static int unify_shape(struct merging *m, const struct new_object *o, const struct object_rec *own,
                        const struct object_rec *is, const char **what)
 {
+    const struct shrunk_dataset *cut = changes_shrunk(m->c, o->own);
     uint64_t len[FMT_RANK_MAX];
+    int err;
 
-    if (same_list(own, own->len, is->len))
-        return 0;
-    if (is_shrunk(m, o)) {
+    if (same_list(own, own->len, is->len)) {
+        err = cut && !was_cut(m, o->id, cut) ? merge_resize(m, o->id, own->rank, cut->len) : 0;
+        return err || !cut ? err : merge_resize(m, o->id, own->rank, own->len);
+    }
+    if (cut || was_shrunk(m, o->id)) {
         *what = "shapes";
         return 0;
     }
