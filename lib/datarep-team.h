@@ -46,9 +46,14 @@
  * smaller: that is DREP_ERR_NOT_SAME.
  *
  * The names of dimensions (dim_names) lead to what the rank itself knows when it makes the dataset.
- * Where a name leads to nothing there, so that the dataset makes the dimension, but a lower rank
- * has made one of that name in the same group or one above, the dataset has that one after the
- * commit; it must hold the dataset's length.  One that a higher rank has made is not looked for.
+ * Where a name leads to nothing there, so that the dataset makes the dimension, but another rank
+ * has created one of that name in the same group, or a lower rank one in a group above, the dataset
+ * has that one after the commit; it must hold the dataset's length.  One that a higher rank has
+ * made in a group above is not looked for.  A dimension that datasets of several ranks alone have
+ * made in one group has the greatest of their lengths, and is unlimited if one of them may grow so.
+ * A rank that fixes a dimension (drep_dimension_set_unlimited()) fixes what lower ranks have along
+ * it, too, but not what it makes along it later itself; if a higher rank lets the dimension or a
+ * dataset along it grow, that is DREP_ERR_NOT_SAME.
  *
  * Of a compact dataset each element counts that a rank has written alone, also if it was written
  * with the value that it had; ranks may write the same element if they give it the same value.

@@ -92,7 +92,7 @@ int translate_link(const struct merging *m, struct link_rec *link);
 /* translate.c: enter the rank's representations, and the types that it has stored with them. */
 int merge_reps(struct merging *m);
 /* merge_values.c: dimensions that the rank has made unlimited, before its own objects are entered
- * and lengths change; or fixed, after that. */
+ * and lengths change; or fixed, after that, but for datasets that the rank itself has made. */
 int merge_limits(struct merging *m, bool unlimited);
 /* unify.c: find the new objects that earlier ranks have made at the same paths. */
 int merge_unify(struct merging *m);

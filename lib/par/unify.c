@@ -119,22 +119,58 @@ static int dataset_differs(struct merging *m, const struct object_rec *own,
     return 0;
 }
 
-/* A dimension that ranks have made with different lengths holds the greatest, if it may grow; one
- * that a dataset has made only has to hold that. */
+/* True if all earlier ranks that have a dimension made it by datasets along it. */
+static bool was_implied(const struct merging *m, uint64_t id)
+{
+    bool implied = true;
+
+    for (const struct changes *c = m->all; implied && c < m->c; c++) {
+        uint64_t own = own_id(m, c, id);
+
+        implied = !own || changes_implied(c, own);
+    }
+    return implied;
+}
+
+/* True if the dimension has room for so many elements. */
+static bool has_room(const struct object_rec *dim, uint64_t len)
+{
+    return dim->unlimited || len <= dim->len[0];
+}
+
+/* In what the limits of a dimension contradict each other that several ranks have made: a constant
+ * text, or NULL.  implied, earlier: only datasets of the rank, or of earlier ones, have made it. */
+static const char *dimension_differs(const struct new_object *o, const struct object_rec *own,
+                                     bool implied, const struct object_rec *is, bool earlier)
+{
+    bool fits = has_room(own, is->len[0]), holds = has_room(is, own->len[0]);
+
+    if (implied && earlier && !o->elsewhere)
+        return NULL;
+    if (implied || earlier)
+        return (implied ? holds : fits) ? NULL : "lengths";
+    return own->unlimited != is->unlimited ? "limits" : fits && holds ? NULL : "lengths";
+}
+
+/* A dimension that several ranks have made holds the greatest length.  If a rank has created it,
+ * it is as that rank has it, and has to hold the datasets of others; one that datasets alone have
+ * made is unlimited if one of them needs it so. */
 static int unify_dimension(struct merging *m, const struct new_object *o,
                            const struct object_rec *own, struct stored_object *is,
                            const char **what)
 {
-    bool alike =
-        own->unlimited == is->rec.unlimited && (own->unlimited || own->len[0] == is->rec.len[0]);
-    bool holds = is->rec.unlimited || own->len[0] <= is->rec.len[0];
+    bool implied = changes_implied(m->c, o->own) != NULL, earlier = was_implied(m, o->id);
+    bool unlimited = is->rec.unlimited;
+    uint64_t len = is->rec.len[0] > own->len[0] ? is->rec.len[0] : own->len[0];
 
-    if (changes_implied(m->c, o->own) ? !holds : !alike) {
-        *what = "lengths";
+    *what = dimension_differs(o, own, implied, &is->rec, earlier);
+    if (earlier && !o->elsewhere)
+        unlimited = own->unlimited || (implied && unlimited);
+    if (*what || (len == is->rec.len[0] && unlimited == is->rec.unlimited))
         return 0;
-    }
-    *what = NULL;
-    return dimension_grow(m->f, is, own->len[0]);
+    is->rec.len[0] = len;
+    is->rec.unlimited = unlimited;
+    return object_store(m->f, is->id, &is->rec);
 }
 
 /* Hold a new object against that of the tree. */
