@@ -140,12 +140,16 @@ void leases_grant_free(drep_file *f, struct ranks *r, uint8_t grant[LEASE_GRANT]
 {
     struct leases *l = r->leases;
     struct extent_list one = {0};
-    uint64_t grain = l->grain ? l->grain : LEASE_MIN, sum, at = 0, all = 0, missing = 0, got;
+    uint64_t grain = l->grain ? l->grain : LEASE_MIN, sum, at, all = 0, missing = 0, got;
     int err = 0;
 
     leases_grant(f, r, grant);
-    sum = load_u64(grant) && !free_begin(f->st) ? space_to_deal(f->st, grain) : 0;
-    if (sum == 0)
+    if (!load_u64(grant) || free_begin(f->st))
+        return;
+    /* As long as no rank has written alone, the file is that of one process. */
+    at = l->used ? 0 : space_behind_room(f->st, room_before(f->st, r));
+    sum = space_to_deal(f->st, at, grain);
+    if (sum == 0 || (!l->used && sum / (uint64_t)r->team.size < grain))
         return;
     if (!l->deal_at)
         l->deal_at = mem_array((uint64_t)r->team.size + 1, sizeof *l->deal_at);

@@ -30,7 +30,7 @@ enum { LEASE_GRANT = 24 }; /* bytes of a grant */
 /* Rank 0: grant leases behind all that the file has; they begin here at once. */
 void leases_grant(drep_file *f, struct ranks *r, uint8_t grant[LEASE_GRANT]);
 /* Rank 0: also deal free space, of which a rank that has used more gets more; leases_deal()
- * follows. */
+ * follows.  Before any rank has used some, what rank 0 may need by itself is kept back. */
 void leases_grant_free(drep_file *f, struct ranks *r, uint8_t grant[LEASE_GRANT]);
 /* The others: begin with what was granted; zeros: nothing. */
 void leases_begin(struct ranks *r, const uint8_t grant[LEASE_GRANT]);
