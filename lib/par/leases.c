@@ -177,15 +177,17 @@ void leases_grant_free(drep_file *f, struct ranks *r, uint8_t grant[LEASE_GRANT]
     }
 }
 
-int leases_deal(struct ranks *r, const uint8_t grant[LEASE_GRANT])
+void leases_deal(struct ranks *r, const uint8_t grant[LEASE_GRANT])
 {
     struct extent_list mine = {0};
+    struct fail_state why;
     struct buf b = {0};
     const uint8_t *p;
     int err;
 
-    if (!load_u64(grant + 16))
-        return 0;
+    if (!load_u64(grant + 16) || r->team.dead)
+        return;
+    fail_save(&why);
     err = team_scatter(&r->team, r->leases->deal.p, r->leases->deal_at, &b);
     p = b.p;
     if (!err)
@@ -194,7 +196,7 @@ int leases_deal(struct ranks *r, const uint8_t grant[LEASE_GRANT])
         err = lease_give(&r->leases->own, mine.e[i].offset, mine.e[i].length);
     extent_list_release(&mine);
     buf_release(&b);
-    return err;
+    fail_restore(&why);
 }
 
 bool leases_used(const struct ranks *r)

@@ -34,8 +34,9 @@ void leases_grant(drep_file *f, struct ranks *r, uint8_t grant[LEASE_GRANT]);
 void leases_grant_free(drep_file *f, struct ranks *r, uint8_t grant[LEASE_GRANT]);
 /* The others: begin with what was granted; zeros: nothing. */
 void leases_begin(struct ranks *r, const uint8_t grant[LEASE_GRANT]);
-/* Collective: each rank gets what was dealt to it, if something was. */
-int leases_deal(struct ranks *r, const uint8_t grant[LEASE_GRANT]);
+/* Collective: each rank gets what was dealt to it, if something was.  One without memory for it
+ * does without; a failure of the team is found by the next call. */
+void leases_deal(struct ranks *r, const uint8_t grant[LEASE_GRANT]);
 /* True if rank 0 must learn of something before they end. */
 bool leases_used(const struct ranks *r);
 /* All leases end.  any: some rank has used one; then this is collective.  Lack of memory kills the
