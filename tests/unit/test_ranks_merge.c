@@ -1610,6 +1610,156 @@ START_TEST(test_random_changes)
 }
 END_TEST
 
+/* ---- a random model of dimensions ---- */
+
+/* A dimension as one rank has it, or as it must be after the commit. */
+struct known_dim {
+    bool there, created, unlimited;
+    int64_t len;
+};
+enum { NAMES = 3 };
+
+/* What each rank had before the commit, and what the commit gave it. */
+struct dims_story {
+    int seed;
+    struct known_dim before[MAX_RANKS][NAMES], after[MAX_RANKS][NAMES];
+    int err[MAX_RANKS], made[MAX_RANKS];
+};
+
+static int know_dimension(const drep_diminfo *d, void *ctx)
+{
+    struct known_dim *k = &((struct known_dim *)ctx)[d->name[0] - 'a'];
+
+    k->there = true;
+    k->len = d->len;
+    k->unlimited = d->unlimited;
+    return 0;
+}
+
+/* A rank creates some dimensions, makes datasets along others, and lets these grow; what the
+ * library refuses there is not made. */
+static void random_dimensions(struct teller *me, drep_file *f, struct dims_story *s)
+{
+    struct known_dim *mine = s->before[me->rank];
+    char path[100], name[2] = "";
+    struct rnd r;
+
+    rnd_init(&r, (uint64_t)(s->seed * 50 + me->rank));
+    for (int i = 0; i < 6 && !me->err; i++) {
+        int k = (int)rnd_below(&r, NAMES);
+        const int64_t len = 3 + (int64_t)rnd_below(&r, 4), longer = len + (int64_t)rnd_below(&r, 4);
+        const int64_t max = rnd_below(&r, 4) ? len : DREP_UNLIMITED, chunk = 2;
+        const char *dim = name;
+        drep_dataset *ds = NULL;
+
+        name[0] = (char)('a' + k);
+        if (rnd_below(&r, 5) == 0) {
+            name_of(path, "/g#%s", name);
+            if (drep_dimension_create(f, path, 6, k == 0) == 0)
+                mine[k].created = true;
+            continue;
+        }
+        name_of(path, "/g/r%d-%d", me->rank, s->made[me->rank]);
+        if (drep_dataset_create(f, path,
+                                &DREP_SPEC(.type = DREP_INT, .rank = 1, .dims = &len,
+                                           .maxdims = &max, .layout = DREP_CHUNKED, .chunk = &chunk,
+                                           .dim_names = &dim),
+                                &ds) != 0)
+            continue;
+        s->made[me->rank]++;
+        if (max == DREP_UNLIMITED && longer > len)
+            (void)drep_dataset_resize(ds, &longer);
+        drep_dataset_close(ds);
+    }
+    went(me, drep_dimension_list(f, "/g", DREP_BY_NAME, know_dimension, mine));
+}
+
+static void tell_random_dimensions(struct teller *me, drep_file *f)
+{
+    struct dims_story *s = (struct dims_story *)(uintptr_t)me->ctx;
+
+    went(me, drep_group_create(f, "/g", 0));
+    went(me, drep_commit(f));
+    random_dimensions(me, f, s);
+    s->err[me->rank] = drep_commit(f);
+    if (!s->err[me->rank])
+        went(me, drep_dimension_list(f, "/g", DREP_BY_NAME, know_dimension, s->after[me->rank]));
+}
+
+/* What ranks must agree on: those that created it are alike, and it holds all datasets; or what
+ * datasets alone need.  False: that is a contradiction. */
+static bool merge_dims(const struct dims_story *s, int ranks, int k, struct known_dim *want)
+{
+    const struct known_dim *created = NULL;
+
+    for (int r = 0; r < ranks; r++)
+        if (s->before[r][k].created)
+            created = &s->before[r][k];
+    *want = (struct known_dim){.there = false};
+    for (int r = 0; r < ranks; r++) {
+        const struct known_dim *d = &s->before[r][k];
+
+        want->there |= d->there;
+        want->unlimited |= d->there && d->unlimited;
+        want->len = d->there && d->len > want->len ? d->len : want->len;
+        if (created && !created->unlimited && d->there && d->len > created->len)
+            return false;
+    }
+    if (created)
+        want->unlimited = created->unlimited;
+    return true;
+}
+
+static void hold_dims(const struct dims_story *s, int ranks, const char *path)
+{
+    struct known_dim want[NAMES];
+    bool good = true;
+    int kind, n = 0;
+    drep_file *f;
+    char name[100];
+
+    for (int k = 0; k < NAMES; k++)
+        good &= merge_dims(s, ranks, k, &want[k]);
+    ok(drep_open(path, DREP_RDONLY, NULL, &f));
+    ok(drep_check(f, 1, say_finding, NULL, NULL));
+    for (int r = 0; r < ranks; r++) {
+        ck_assert_msg(s->err[r] == (good ? 0 : DREP_ERR_NOT_SAME), "seed %d: rank %d: error %d",
+                      s->seed, r, s->err[r]);
+        for (int k = 0; good && k < NAMES; k++) {
+            const struct known_dim *is = &s->after[r][k];
+
+            ck_assert_msg(is->there == want[k].there && is->len == want[k].len &&
+                              is->unlimited == want[k].unlimited,
+                          "seed %d: rank %d: dimension %c: %lld%s", s->seed, r, 'a' + k,
+                          (long long)is->len, is->unlimited ? ", unlimited" : "");
+        }
+        for (int i = 0; i < s->made[r]; i++, n += kind == DREP_OBJ_DATASET)
+            ok(drep_exists(f, name_of(name, "/g/r%d-%d", r, i), &kind));
+        ck_assert_int_eq(n, good ? s->made[r] : 0);
+        n = 0;
+    }
+    ok(drep_close(f));
+}
+
+START_TEST(test_random_dimensions)
+{
+    static struct dims_story s;
+
+    for (int seed = 0; seed < 300; seed++) {
+        struct story story = {.fn = tell_random_dimensions,
+                              .ctx = &s,
+                              .path = temp_path("dims.drep"),
+                              .datarep = "native"};
+        int ranks = 2 + seed % 4;
+
+        s = (struct dims_story){.seed = seed};
+        story.abandons = true; /* what contradicts itself must not come again */
+        story_run_well(&story, ranks);
+        hold_dims(&s, ranks, story.path);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("ranks_merge");
@@ -1624,6 +1774,7 @@ int main(void)
     tcase_add_test(tc, test_a_second_try);
     tcase_add_test(tc, test_references_to_new_objects);
     tcase_add_test(tc, test_random_changes);
+    tcase_add_test(tc, test_random_dimensions);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }
