@@ -177,6 +177,15 @@ void leases_grant_free(drep_file *f, struct ranks *r, uint8_t grant[LEASE_GRANT]
     }
 }
 
+/* Where all ranks write together alone, no message is spent on what nobody wants. */
+void leases_grant_again(drep_file *f, struct ranks *r, uint8_t grant[LEASE_GRANT])
+{
+    if (r->leases->used)
+        leases_grant_free(f, r, grant);
+    else
+        leases_grant(f, r, grant);
+}
+
 void leases_deal(struct ranks *r, const uint8_t grant[LEASE_GRANT])
 {
     struct extent_list mine = {0};
@@ -303,12 +312,14 @@ int leases_renew(drep_file *f)
     int err = r->team.rank == 0 ? buf_reserve(&b, LEASE_GRANT) : 0;
 
     if (!err && r->team.rank == 0) {
-        leases_grant(f, r, b.p);
+        leases_grant_again(f, r, b.p);
         b.len = LEASE_GRANT;
     }
     err = err ? team_kill(&r->team, err) : team_bcast(&r->team, &b);
     if (!err && r->team.rank > 0)
         leases_begin(r, b.p);
+    if (!err)
+        leases_deal(r, b.p);
     buf_release(&b);
     return err;
 }

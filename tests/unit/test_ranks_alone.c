@@ -644,6 +644,53 @@ START_TEST(test_free_space_of_the_last_commit)
 }
 END_TEST
 
+/* In each step all write a row together, or read one, before they rewrite chunks alone. */
+static void tell_rows_and_rewrites(struct teller *me, drep_file *f)
+{
+    const struct lone *l = me->ctx;
+    const int64_t start[2] = {me->rank, 0}, count[2] = {1, l->dims[1]};
+    drep_dataset *ds = make_grid(me, f, "/data"), *rows = make_grid(me, f, "/rows");
+    double *row = calloc((size_t)l->dims[1], sizeof *row);
+
+    for (int i = 1; i <= 4 * REWRITES && !me->err; i++) {
+        drep_xfer together = DREP_XFER(.collective = 1);
+
+        if (l->together) /* the read brings this together */
+            write_value(me, ds, -i);
+        went(me, l->together ? drep_read_box(ds, start, count, DREP_DOUBLE, row, &together)
+                             : drep_write_box(rows, start, count, DREP_DOUBLE, row, &together));
+        write_value(me, ds, i);
+        went(me, drep_commit(f));
+    }
+    free(row);
+    drep_dataset_close(rows);
+    drep_dataset_close(ds);
+}
+
+START_TEST(test_space_beside_collective_calls)
+{
+    const char *path = temp_path("ranks.drep");
+    int64_t data = large.dims[0] * large.dims[1] * 8;
+
+    for (int ranks = 2; ranks <= 8; ranks *= 2) {
+        struct lone l = large;
+        struct story s = {
+            .fn = tell_rows_and_rewrites, .path = path, .ctx = &l, .datarep = "native"};
+        drep_file *f;
+
+        l.filter = 0;
+        l.together = _i;
+        story_run_well(&s, ranks);
+        printf("counted: %d ranks, %lld KiB, rewritten %lld\n", ranks, (long long)data >> 10,
+               (long long)whole_file(path) >> 10);
+        ok(drep_open(path, DREP_RDONLY, NULL, &f));
+        expect_value(f, "/data", 4 * REWRITES);
+        ok(drep_close(f));
+        ck_assert_int_lt(whole_file(path), 5 * data);
+    }
+}
+END_TEST
+
 /* One process leaves a file of which half is free. */
 static void tell_half(struct teller *me, drep_file *f)
 {
@@ -841,6 +888,7 @@ int main(void)
     tcase_add_test(tc, test_a_commit_that_fails_loses_nothing);
     tcase_add_test(tc, test_what_is_abandoned_leaves_nothing);
     tcase_add_test(tc, test_free_space_of_the_last_commit);
+    tcase_add_loop_test(tc, test_space_beside_collective_calls, 0, 2);
     tcase_add_test(tc, test_free_space_of_a_file_that_is_opened);
     tcase_add_test(tc, test_free_space_that_a_reader_looks_at);
     tcase_add_test(tc, test_shapes_that_change);
