@@ -124,11 +124,9 @@ static bool was_implied(const struct merging *m, uint64_t id)
 {
     bool implied = true;
 
-    for (const struct changes *c = m->all; implied && c < m->c; c++) {
-        uint64_t own = own_id(m, c, id);
-
-        implied = !own || changes_implied(c, own);
-    }
+    for (const struct changes *c = m->all; implied && c < m->c; c++)
+        for (size_t i = 0; implied && i < c->nmade; i++) /* there may be several of one rank */
+            implied = c->made[i].id != id || changes_implied(c, c->made[i].own);
     return implied;
 }
 

@@ -955,6 +955,18 @@ static void clash_short_late(struct teller *me, drep_file *f, int rank, int of)
         went(me, drep_dimension_create(f, "/deep#new", 4, 0));
 }
 
+/* Rank 1 creates a dimension after one of its datasets has made another, which is found above. */
+static void clash_created_later(struct teller *me, drep_file *f, int rank, int of)
+{
+    (void)of;
+    if (rank != 1)
+        drep_dataset_close(named(me, f, rank ? "/six" : "/four", rank ? 6 : 4, "new"));
+    if (rank == 1) {
+        drep_dataset_close(named(me, f, "/deep/d", 4, "new"));
+        went(me, drep_dimension_create(f, "/#new", 4, 0));
+    }
+}
+
 static void clash_limits(struct teller *me, drep_file *f, int rank, int of)
 {
     (void)of;
@@ -1049,6 +1061,7 @@ static const struct {
     {clash_used_dimension, "/#old: rank 0 has removed it, rank 1 has changed it"},
     {clash_short_dimension, "/#new: ranks 0 and 2 have made it with different lengths"},
     {clash_short_late, "/deep#new: ranks 1 and 3 have made it with different lengths"},
+    {clash_created_later, "/#new: ranks 0 and 2 have made it with different lengths"},
     {clash_limits, "/#new: ranks 2 and 3 have made it with different limits"},
     {clash_scales, "/#new: rank 1 has given it scales, rank 3 has given it others"},
     {clash_fixed_and_longer, "/#more: ranks 1 and 3 have given it different lengths"},
