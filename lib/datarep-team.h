@@ -46,9 +46,14 @@
  * smaller: that is DREP_ERR_NOT_SAME.
  *
  * The names of dimensions (dim_names) lead to what the rank itself knows when it makes the dataset.
- * Where a name leads to nothing there, so that the dataset makes the dimension, but a lower rank
- * has made one of that name in the same group or one above, the dataset has that one after the
- * commit; it must hold the dataset's length.  One that a higher rank has made is not looked for.
+ * Where a name leads to nothing there, so that the dataset makes the dimension, but another rank
+ * has created one of that name in the same group, or a lower rank one in a group above, the dataset
+ * has that one after the commit; it must hold the dataset's length.  One that a higher rank has
+ * made in a group above is not looked for.  A dimension that datasets of several ranks alone have
+ * made in one group has the greatest of their lengths, and is unlimited if one of them may grow so.
+ * A rank that fixes a dimension (drep_dimension_set_unlimited()) fixes what lower ranks have along
+ * it, too, but not what it makes along it later itself; if a higher rank lets the dimension or a
+ * dataset along it grow, that is DREP_ERR_NOT_SAME.
  *
  * Of a compact dataset each element counts that a rank has written alone, also if it was written
  * with the value that it had; ranks may write the same element if they give it the same value.
@@ -70,15 +75,16 @@
  * that element alone before the commit.  Members that nobody has written stay as they were.
  *
  * drep_write() without .collective writes chunks of which the rank has all elements at once,
- * encoded, to space of its own that needs no message: free space of the last commit, dealt to each
- * rank by what it used before, then new space.  What it does not fill is free after the commit, so
- * that repeated rewrites take three times the data, as those of one process do.  Other elements,
- * all of a contiguous dataset, and what has variable length stay in memory.  The commit, or a
- * collective write to the same dataset, brings those of all ranks together.  A rank may write an
- * element again; one that two ranks have written is DREP_ERR_NOT_SAME, which names the chunk and
- * the ranks.  Each chunk is brought together, encoded and written by one of the ranks that have
- * written to it, mostly the one that has most of it, which reads what the file has of the rest;
- * parts of contiguous datasets, and of plain chunks of more than 16 MiB, by rank 0.
+ * encoded, to space of its own that needs no message: free space of the last commit, dealt when the
+ * file is opened and at each commit, to each rank by what it used before, then new space.  What it
+ * does not fill is free after the commit, so that repeated rewrites take three times the data, as
+ * those of one process do.  Other elements, all of a contiguous dataset, and what has variable
+ * length stay in memory.  The commit, or a collective write to the same dataset, brings those of
+ * all ranks together.  A rank may write an element again; one that two ranks have written is
+ * DREP_ERR_NOT_SAME, which names the chunk and the ranks.  Each chunk is brought together, encoded
+ * and written by one of the ranks that have written to it, mostly the one that has most of it,
+ * which reads what the file has of the rest; parts of contiguous datasets, and of plain chunks of
+ * more than 16 MiB, by rank 0.
  *
  * Memory of a collective write: the elements of the caller, the chunks that the rank encodes, until
  * they have places in the file, and what it sends and gets of elements, at most cb_buffer_size

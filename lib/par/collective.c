@@ -342,10 +342,12 @@ static int window_write(struct meeting *m, int mine)
     if (team->rank == 0 && !mine)
         mine = all_placed(m);
     if (team->rank == 0 && !mine && !m->loose && m->windows.last)
-        leases_grant(m->ds->file, ranks_of(m->ds->file), grant);
+        leases_grant_again(m->ds->file, ranks_of(m->ds->file), grant);
     err = places_give(team, &m->remote, mine, grant, sizeof grant, &places);
     if (!err && team->rank > 0 && m->windows.last)
         leases_begin(ranks_of(m->ds->file), places.p);
+    if (!err && m->windows.last)
+        leases_deal(ranks_of(m->ds->file), team->rank > 0 ? places.p : grant);
     if (!err && !mine && places.len > sizeof grant) {
         mine = owned_write(&m->own, ranks_io(m->ds->file), places.p + sizeof grant,
                            places.len - sizeof grant);

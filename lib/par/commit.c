@@ -201,16 +201,6 @@ static int result_put(drep_file *f, int err, bool kept, bool follows, struct buf
     return 0;
 }
 
-/* A rank that gets nothing does without. */
-static void deal_leases(struct ranks *r, const uint8_t *grant)
-{
-    struct fail_state why;
-
-    fail_save(&why);
-    (void)leases_deal(r, grant);
-    fail_restore(&why);
-}
-
 /* Rank 0 tells how its commit ended.  A rank that does not hear it cannot know.  kept: also after a
  * failure, its store has all that ranks wrote alone.  follows: the others move to the commit; ids:
  * see follow(). */
@@ -237,8 +227,8 @@ static int spread_result(drep_file *f, int err, bool kept, bool follows, const s
         ranks_settled(ranks_of(f));
     if (b.len >= RESULT_HEAD && t->rank > 0)
         leases_begin(ranks_of(f), b.p + RESULT_GRANT);
-    if (b.len >= RESULT_HEAD && t->dead == 0)
-        deal_leases(ranks_of(f), b.p + RESULT_GRANT);
+    if (b.len >= RESULT_HEAD)
+        leases_deal(ranks_of(f), b.p + RESULT_GRANT);
     buf_release(&b);
     return failed;
 }

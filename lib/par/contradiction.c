@@ -15,12 +15,8 @@ int earlier_rank(struct merging *m, const struct change *e, uint64_t id)
     memcpy(key.p, e->key, e->key_len);
     for (const struct changes *c = m->all; c < m->c; c++) {
         const struct change *theirs;
-        uint64_t own = id;
 
-        for (size_t i = 0; id >= m->first_new && i < c->nmade; i++)
-            if (c->made[i].id == id)
-                own = c->made[i].own;
-        key_set_object(&key, own);
+        key_set_object(&key, own_id(m, c, id));
         theirs = changes_find(c, key.p, key.len);
         if (theirs && (id >= m->first_new || has_changed(m, theirs)))
             return c->rank;

@@ -140,12 +140,16 @@ void leases_grant_free(drep_file *f, struct ranks *r, uint8_t grant[LEASE_GRANT]
 {
     struct leases *l = r->leases;
     struct extent_list one = {0};
-    uint64_t grain = l->grain ? l->grain : LEASE_MIN, sum, at = 0, all = 0, missing = 0, got;
+    uint64_t grain = l->grain ? l->grain : LEASE_MIN, sum, at, all = 0, missing = 0, got;
     int err = 0;
 
     leases_grant(f, r, grant);
-    sum = load_u64(grant) && !free_begin(f->st) ? space_to_deal(f->st, grain) : 0;
-    if (sum == 0)
+    if (!load_u64(grant) || free_begin(f->st))
+        return;
+    /* As long as no rank has written alone, the file is that of one process. */
+    at = l->used ? 0 : space_behind_room(f->st, room_before(f->st, r));
+    sum = space_to_deal(f->st, at, grain);
+    if (sum == 0 || (!l->used && sum / (uint64_t)r->team.size < grain))
         return;
     if (!l->deal_at)
         l->deal_at = mem_array((uint64_t)r->team.size + 1, sizeof *l->deal_at);
@@ -173,15 +177,26 @@ void leases_grant_free(drep_file *f, struct ranks *r, uint8_t grant[LEASE_GRANT]
     }
 }
 
-int leases_deal(struct ranks *r, const uint8_t grant[LEASE_GRANT])
+/* Where all ranks write together alone, no message is spent on what nobody wants. */
+void leases_grant_again(drep_file *f, struct ranks *r, uint8_t grant[LEASE_GRANT])
+{
+    if (r->leases->used)
+        leases_grant_free(f, r, grant);
+    else
+        leases_grant(f, r, grant);
+}
+
+void leases_deal(struct ranks *r, const uint8_t grant[LEASE_GRANT])
 {
     struct extent_list mine = {0};
+    struct fail_state why;
     struct buf b = {0};
     const uint8_t *p;
     int err;
 
-    if (!load_u64(grant + 16))
-        return 0;
+    if (!load_u64(grant + 16) || r->team.dead)
+        return;
+    fail_save(&why);
     err = team_scatter(&r->team, r->leases->deal.p, r->leases->deal_at, &b);
     p = b.p;
     if (!err)
@@ -190,7 +205,7 @@ int leases_deal(struct ranks *r, const uint8_t grant[LEASE_GRANT])
         err = lease_give(&r->leases->own, mine.e[i].offset, mine.e[i].length);
     extent_list_release(&mine);
     buf_release(&b);
-    return err;
+    fail_restore(&why);
 }
 
 bool leases_used(const struct ranks *r)
@@ -297,12 +312,14 @@ int leases_renew(drep_file *f)
     int err = r->team.rank == 0 ? buf_reserve(&b, LEASE_GRANT) : 0;
 
     if (!err && r->team.rank == 0) {
-        leases_grant(f, r, b.p);
+        leases_grant_again(f, r, b.p);
         b.len = LEASE_GRANT;
     }
     err = err ? team_kill(&r->team, err) : team_bcast(&r->team, &b);
     if (!err && r->team.rank > 0)
         leases_begin(r, b.p);
+    if (!err)
+        leases_deal(r, b.p);
     buf_release(&b);
     return err;
 }

@@ -30,12 +30,16 @@ enum { LEASE_GRANT = 24 }; /* bytes of a grant */
 /* Rank 0: grant leases behind all that the file has; they begin here at once. */
 void leases_grant(drep_file *f, struct ranks *r, uint8_t grant[LEASE_GRANT]);
 /* Rank 0: also deal free space, of which a rank that has used more gets more; leases_deal()
- * follows. */
+ * follows.  Before any rank has used some, what rank 0 may need by itself is kept back. */
 void leases_grant_free(drep_file *f, struct ranks *r, uint8_t grant[LEASE_GRANT]);
+/* Rank 0, amidst a transaction: the former, and if a rank has written alone before the latter;
+ * leases_deal() follows. */
+void leases_grant_again(drep_file *f, struct ranks *r, uint8_t grant[LEASE_GRANT]);
 /* The others: begin with what was granted; zeros: nothing. */
 void leases_begin(struct ranks *r, const uint8_t grant[LEASE_GRANT]);
-/* Collective: each rank gets what was dealt to it, if something was. */
-int leases_deal(struct ranks *r, const uint8_t grant[LEASE_GRANT]);
+/* Collective: each rank gets what was dealt to it, if something was.  One without memory for it
+ * does without; a failure of the team is found by the next call. */
+void leases_deal(struct ranks *r, const uint8_t grant[LEASE_GRANT]);
 /* True if rank 0 must learn of something before they end. */
 bool leases_used(const struct ranks *r);
 /* All leases end.  any: some rank has used one; then this is collective.  Lack of memory kills the

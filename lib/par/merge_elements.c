@@ -9,18 +9,6 @@
 
 #include <stdio.h>
 
-/* The marks of an object of the tree, or NULL. */
-static const struct written_elements *marks_of(const struct merging *m, const struct changes *c,
-                                               uint64_t id)
-{
-    if (id < m->first_new || c == m->all)
-        return changes_written(c, id);
-    for (size_t i = 0; i < c->nmade; i++)
-        if (c->made[i].id == id)
-            return changes_written(c, c->made[i].own);
-    return NULL;
-}
-
 /* Begin with what earlier ranks have in the tree. */
 static int elements_begin(struct merging *m, struct uniting *u, uint64_t id)
 {
@@ -33,7 +21,7 @@ static int elements_begin(struct merging *m, struct uniting *u, uint64_t id)
         return err;
     err = unite_begin(u, ds);
     for (const struct changes *c = m->all; !err && c < m->c; c++) {
-        const struct written_elements *w = marks_of(m, c, id);
+        const struct written_elements *w = changes_written(c, own_id(m, c, id));
 
         if (w)
             err = unite_known(u, unite_rank(u, c->rank, c->highest), w->bit, w->n);

@@ -249,12 +249,11 @@ int merge_resize(struct merging *m, uint64_t id, int rank, const uint64_t *len)
     return err;
 }
 
-/* True if an earlier rank has cut off the same: the tree has lost it at the right moment, and what
- * all have written together since must stay. */
-static bool is_cut(const struct merging *m, uint64_t id, const struct shrunk_dataset *cut)
+/* The tree has lost it at the right moment, and what all have written together since must stay. */
+bool was_cut(const struct merging *m, uint64_t id, const struct shrunk_dataset *cut)
 {
     for (const struct changes *c = m->all; c < m->c; c++)
-        if (shrunk_alike(changes_shrunk(c, id), cut))
+        if (shrunk_alike(changes_shrunk(c, own_id(m, c, id)), cut))
             return true;
     return false;
 }
@@ -266,7 +265,7 @@ static int change_shape(struct merging *m, const struct change *e, uint64_t id,
                         const struct object_rec *own)
 {
     const struct shrunk_dataset *cut = changes_shrunk(m->c, id);
-    bool cuts = cut && !is_cut(m, id, cut);
+    bool cuts = cut && !was_cut(m, id, cut);
     uint64_t len[FMT_RANK_MAX];
     int err;
 
@@ -279,6 +278,9 @@ static int change_shape(struct merging *m, const struct change *e, uint64_t id,
         for (int d = 0; d < own->rank; d++)
             len[d] = own->len[d] > is->len[d] ? own->len[d] : is->len[d];
     }
+    for (int d = 0; d < own->rank; d++)
+        if (len[d] > is->max[d]) /* an earlier rank has fixed the dimension */
+            return contradict_both(m, e, id, "given it different shapes");
     err = cuts ? merge_resize(m, id, own->rank, cut->len) : 0;
     return err ? err : merge_resize(m, id, own->rank, len);
 }
@@ -306,6 +308,60 @@ static int change_scales(struct merging *m, const struct change *e, struct store
     return err;
 }
 
+/* The earlier rank that has given scales to a dimension which it has made. */
+static int scales_rank(const struct merging *m, uint64_t id)
+{
+    struct object_rec rec = {.kind = 0};
+    const struct new_object *o;
+    struct span bytes;
+
+    for (const struct changes *c = m->all; c < m->c; c++) {
+        if (!(o = changes_made(c, own_id(m, c, id))))
+            continue;
+        bytes = change_value(o->record);
+        if (read_object(m, &bytes, &rec) == 0 && rec.scales.len > 0)
+            return c->rank;
+    }
+    return 0;
+}
+
+/* Scales of a dimension that several ranks have made: one of them, or all alike, may have set
+ * them. */
+static int join_scales(struct merging *m, const struct change *e, uint64_t id)
+{
+    struct span own_bytes = change_value(e);
+    struct stored_object is = {0};
+    struct object_rec own;
+    struct buf b = {0};
+    int err = read_object(m, &own_bytes, &own);
+
+    if (err || own.kind != FMT_DIMENSION || own.scales.len == 0)
+        return err;
+    err = object_load(m->f, id, &is);
+    if (!err)
+        err = translate_object(m, &own, &b);
+    if (!err && !same_span(&is.rec.scales, &own.scales)) {
+        if (is.rec.scales.len > 0)
+            err = contradict_deeds(m, id, scales_rank(m, id), "given it scales", m->c->rank,
+                                   "given it others");
+        is.rec.scales = own.scales;
+        if (!err)
+            err = object_store(m->f, id, &is.rec);
+    }
+    object_release(&is);
+    buf_release(&b);
+    return err;
+}
+
+/* Dimensions grow with their datasets, but not those that an earlier rank has fixed. */
+static int change_length(struct merging *m, const struct change *e, struct stored_object *is,
+                         const struct object_rec *own)
+{
+    return !is->rec.unlimited && own->len[0] > is->rec.len[0]
+               ? contradict_both(m, e, is->id, "given it different lengths")
+               : dimension_grow(m->f, is, own->len[0]);
+}
+
 /* Read an object of the last commit, as it was there and as the rank has it.  False: it is new, no
  * longer there, or neither a dataset nor a dimension.  Objects that several have made are alike;
  * the head follows from links and attributes. */
@@ -329,11 +385,13 @@ static int change_object(struct merging *m, const struct change *e, uint64_t id)
     struct stored_object is = {0};
     int err;
 
+    if (id >= m->first_new)
+        return join_scales(m, e, id);
     if (!read_both(m, e, id, &was, &own, &err) || (err = object_load(m->f, id, &is)))
         return err;
     if (own.kind == FMT_DATASET)
         err = change_shape(m, e, id, &was, &is.rec, &own);
-    else if (!(err = dimension_grow(m->f, &is, own.len[0])))
+    else if (!(err = change_length(m, e, &is, &own)))
         err = change_scales(m, e, &is, &was, &own);
     object_release(&is);
     return err;
@@ -341,32 +399,64 @@ static int change_object(struct merging *m, const struct change *e, uint64_t id)
 
 /* ---- unlimited dimensions ---- */
 
+/* Datasets that the rank itself has made along it are as the rank has them. */
 static int merge_limit(struct merging *m, uint64_t dim, bool unlimited)
 {
+    struct idset made = {.n = 0};
     struct limited l = {0};
-    int err = dimension_limit(m->f, dim, unlimited, &l);
+    bool first;
+    int err = 0;
 
+    for (size_t i = 0; !err && i < m->c->nmade; i++)
+        if (m->c->made[i].id)
+            err = idset_mark(&made, m->c->made[i].id, &first);
+    if (!err)
+        err = dimension_limit(m->f, dim, unlimited, &made, &l);
     if (!err)
         limited_exchange(&l);
     limited_release(&l);
+    idset_release(&made);
     return err;
+}
+
+/* The limit of a dataset or dimension: its length, and how long it may be. */
+struct limit {
+    uint64_t len, max;
+};
+
+/* True if the rank has changed a limit as `unlimited` says, and the tree's is not so.  One that
+ * exceeds the fixed limit of the last commit was unlimited in between. */
+static bool limit_changes(struct limit was, struct limit own, struct limit is, bool unlimited)
+{
+    bool now = own.max == FMT_UNLIMITED, passing = own.len > was.max;
+
+    if (own.max == was.max)
+        return false;
+    return unlimited ? (now || (passing && own.len > is.len)) && is.max != FMT_UNLIMITED
+                     : !now && is.max != is.len;
+}
+
+static struct limit limit_of(const struct object_rec *rec, int d)
+{
+    uint64_t fixed = rec->unlimited ? FMT_UNLIMITED : rec->len[0];
+
+    return (struct limit){rec->len[d], rec->kind == FMT_DIMENSION ? fixed : rec->max[d]};
 }
 
 /* A dimension that the rank has made unlimited, or fixed, or a maximum that changed with one. */
 static int change_limit(struct merging *m, const struct change *e, uint64_t id, bool unlimited)
 {
     struct object_rec was, own;
-    int err;
+    struct stored_object is = {0};
+    int err, n;
 
-    if (!read_both(m, e, id, &was, &own, &err))
+    if (!read_both(m, e, id, &was, &own, &err) || (err = object_load(m->f, id, &is)))
         return err;
-    if (own.kind == FMT_DIMENSION)
-        return own.unlimited == was.unlimited || own.unlimited != unlimited
-                   ? 0
-                   : merge_limit(m, id, unlimited);
-    for (int d = 0; !err && own.has_dims && own.rank != FMT_RANK_NULL && d < own.rank; d++)
-        if (own.max[d] != was.max[d] && (own.max[d] == FMT_UNLIMITED) == unlimited)
-            err = merge_limit(m, own.dim[d], unlimited);
+    n = own.kind == FMT_DIMENSION ? 1 : own.has_dims && own.rank != FMT_RANK_NULL ? own.rank : 0;
+    for (int d = 0; !err && d < n; d++)
+        if (limit_changes(limit_of(&was, d), limit_of(&own, d), limit_of(&is.rec, d), unlimited))
+            err = merge_limit(m, own.kind == FMT_DIMENSION ? id : own.dim[d], unlimited);
+    object_release(&is);
     return err;
 }
 

@@ -32,6 +32,16 @@ int three_ways(struct merging *m, const struct change *e, uint64_t id, struct sp
     return err ? err : look_up(m->f->st, e, id, &m->is, is);
 }
 
+uint64_t own_id(const struct merging *m, const struct changes *c, uint64_t id)
+{
+    if (id < m->first_new)
+        return id;
+    for (size_t i = 0; i < c->nmade; i++)
+        if (c->made[i].id == id)
+            return c->made[i].own;
+    return 0;
+}
+
 /* ---- records ---- */
 
 static int cannot_read(const struct merging *m, const struct in *in)

@@ -30,6 +30,8 @@ static inline bool is_given(const struct merging *m, uint64_t id)
     return id >= m->given && id < m->given_end;
 }
 
+/* The id that an object of the tree has in the changes of a rank up to now; 0: they have none. */
+uint64_t own_id(const struct merging *m, const struct changes *c, uint64_t id);
 /* True if the dimension of the rank's id is one of a group above in the tree. */
 static inline bool dim_is_above(const struct merging *m, uint64_t own)
 {
@@ -90,7 +92,7 @@ int translate_link(const struct merging *m, struct link_rec *link);
 /* translate.c: enter the rank's representations, and the types that it has stored with them. */
 int merge_reps(struct merging *m);
 /* merge_values.c: dimensions that the rank has made unlimited, before its own objects are entered
- * and lengths change; or fixed, after that. */
+ * and lengths change; or fixed, after that, but for datasets that the rank itself has made. */
 int merge_limits(struct merging *m, bool unlimited);
 /* unify.c: find the new objects that earlier ranks have made at the same paths. */
 int merge_unify(struct merging *m);
@@ -100,6 +102,8 @@ int merge_objects(struct merging *m);
 int merge_names(struct merging *m);
 /* merge_values.c: attributes and shapes of objects that were there. */
 int merge_values(struct merging *m);
+/* True if an earlier rank has cut the same off a dataset of the tree. */
+bool was_cut(const struct merging *m, uint64_t id, const struct shrunk_dataset *cut);
 /* Change the shape of a dataset of the tree. */
 int merge_resize(struct merging *m, uint64_t id, int rank, const uint64_t *len);
 /* merge_elements.c: an entry of a compact dataset that was there. */

@@ -117,8 +117,10 @@ static int open_and_greet(void *ctx, const struct team_said *said, struct buf *g
         err = journal_begin(o->f->st);
     if (!err && store_writable(o->f->st) && store_locked(o->f->st))
         err = lock_as_rank(o->f->st->io);
-    if (!err)
+    if (!err && o->w->datarep) /* a new file has nothing to deal */
         leases_grant(o->f, o->r, grant);
+    else if (!err)
+        leases_grant_free(o->f, o->r, grant);
     return err ? err : greeting_put(o->f, o->w->info, grant, greeting);
 }
 
@@ -216,9 +218,11 @@ static int open_together(struct ranks *r, const struct wish *w, drep_file **out)
     int err = opening_agree(&o, &b);
 
     if (!err) {
-        err = greeting_get(&b, &g);
-        if (!err)
+        err = team_kill(&r->team, greeting_get(&b, &g));
+        if (!err) {
             err = greeted(&o, &g);
+            leases_deal(r, g.grant);
+        }
         if (r->team.transport.payload)
             apart = (err = agree(r, w->call, err)) != 0;
         if (!err)

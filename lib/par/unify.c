@@ -48,27 +48,30 @@ static bool same_list(const struct object_rec *a, const uint64_t *x, const uint6
     return memcmp(x, y, (a->rank == FMT_RANK_NULL ? 0 : a->rank) * sizeof *x) == 0;
 }
 
-/* What a rank, or an earlier one that has made the same dataset, has cut off. */
-static bool is_shrunk(const struct merging *m, const struct new_object *o)
+/* True if an earlier rank has cut something off the dataset. */
+static bool was_shrunk(const struct merging *m, uint64_t id)
 {
-    bool cut = changes_shrunk(m->c, o->own) != NULL;
+    bool cut = false;
 
     for (const struct changes *c = m->all; !cut && c < m->c; c++)
-        for (size_t i = 0; !cut && i < c->nmade; i++)
-            cut = c->made[i].id == o->id && changes_shrunk(c, c->made[i].own);
+        cut = changes_shrunk(c, own_id(m, c, id)) != NULL;
     return cut;
 }
 
 /* A dataset that ranks have made with different lengths has the greatest ones, unless a rank has
- * made it smaller. */
+ * made it smaller.  If lengths are equal, what the rank has cut off is cut off here, too. */
 static int unify_shape(struct merging *m, const struct new_object *o, const struct object_rec *own,
                        const struct object_rec *is, const char **what)
 {
+    const struct shrunk_dataset *cut = changes_shrunk(m->c, o->own);
     uint64_t len[FMT_RANK_MAX];
+    int err;
 
-    if (same_list(own, own->len, is->len))
-        return 0;
-    if (is_shrunk(m, o)) {
+    if (same_list(own, own->len, is->len)) {
+        err = cut && !was_cut(m, o->id, cut) ? merge_resize(m, o->id, own->rank, cut->len) : 0;
+        return err || !cut ? err : merge_resize(m, o->id, own->rank, own->len);
+    }
+    if (cut || was_shrunk(m, o->id)) {
         *what = "shapes";
         return 0;
     }
@@ -116,22 +119,56 @@ static int dataset_differs(struct merging *m, const struct object_rec *own,
     return 0;
 }
 
-/* A dimension that ranks have made with different lengths holds the greatest, if it may grow; one
- * that a dataset has made only has to hold that. */
+/* True if all earlier ranks that have a dimension made it by datasets along it. */
+static bool was_implied(const struct merging *m, uint64_t id)
+{
+    bool implied = true;
+
+    for (const struct changes *c = m->all; implied && c < m->c; c++)
+        for (size_t i = 0; implied && i < c->nmade; i++) /* there may be several of one rank */
+            implied = c->made[i].id != id || changes_implied(c, c->made[i].own);
+    return implied;
+}
+
+/* True if the dimension has room for so many elements. */
+static bool has_room(const struct object_rec *dim, uint64_t len)
+{
+    return dim->unlimited || len <= dim->len[0];
+}
+
+/* In what the limits of a dimension contradict each other that several ranks have made: a constant
+ * text, or NULL.  implied, earlier: only datasets of the rank, or of earlier ones, have made it. */
+static const char *dimension_differs(const struct new_object *o, const struct object_rec *own,
+                                     bool implied, const struct object_rec *is, bool earlier)
+{
+    bool fits = has_room(own, is->len[0]), holds = has_room(is, own->len[0]);
+
+    if (implied && earlier && !o->elsewhere)
+        return NULL;
+    if (implied || earlier)
+        return (implied ? holds : fits) ? NULL : "lengths";
+    return own->unlimited != is->unlimited ? "limits" : fits && holds ? NULL : "lengths";
+}
+
+/* A dimension that several ranks have made holds the greatest length.  If a rank has created it,
+ * it is as that rank has it, and has to hold the datasets of others; one that datasets alone have
+ * made is unlimited if one of them needs it so. */
 static int unify_dimension(struct merging *m, const struct new_object *o,
                            const struct object_rec *own, struct stored_object *is,
                            const char **what)
 {
-    bool alike =
-        own->unlimited == is->rec.unlimited && (own->unlimited || own->len[0] == is->rec.len[0]);
-    bool holds = is->rec.unlimited || own->len[0] <= is->rec.len[0];
+    bool implied = changes_implied(m->c, o->own) != NULL, earlier = was_implied(m, o->id);
+    bool unlimited = is->rec.unlimited;
+    uint64_t len = is->rec.len[0] > own->len[0] ? is->rec.len[0] : own->len[0];
 
-    if (changes_implied(m->c, o->own) ? !holds : !alike) {
-        *what = "lengths";
+    *what = dimension_differs(o, own, implied, &is->rec, earlier);
+    if (earlier && !o->elsewhere)
+        unlimited = own->unlimited || (implied && unlimited);
+    if (*what || (len == is->rec.len[0] && unlimited == is->rec.unlimited))
         return 0;
-    }
-    *what = NULL;
-    return dimension_grow(m->f, is, own->len[0]);
+    is->rec.len[0] = len;
+    is->rec.unlimited = unlimited;
+    return object_store(m->f, is->id, &is->rec);
 }
 
 /* Hold a new object against that of the tree. */

@@ -304,7 +304,18 @@ static bool dealable(const struct extent *e, uint64_t at, uint64_t grain, struct
     return part->length > 0;
 }
 
-uint64_t space_to_deal(struct store *st, uint64_t grain)
+uint64_t space_behind_room(struct store *st, uint64_t room)
+{
+    struct extent e;
+
+    assert(st->space->ready);
+    for (uint64_t at = 0; extents_behind(&st->space->avail, at, &e); at = e.offset + e.length)
+        if (e.length >= room)
+            return e.offset + room;
+    return FMT_SIZE_MAX;
+}
+
+uint64_t space_to_deal(struct store *st, uint64_t from, uint64_t grain)
 {
     struct extent e, part;
     uint64_t sum = 0;
@@ -312,8 +323,8 @@ uint64_t space_to_deal(struct store *st, uint64_t grain)
     assert(st->space->ready);
     if (st->space->onward)
         return 0;
-    for (uint64_t at = 0; extents_behind(&st->space->avail, at, &e); at = e.offset + e.length)
-        sum += dealable(&e, 0, grain, &part) ? part.length : 0;
+    for (uint64_t at = from; extents_behind(&st->space->avail, at, &e); at = e.offset + e.length)
+        sum += dealable(&e, at, grain, &part) ? part.length : 0;
     return sum;
 }
 
@@ -325,7 +336,6 @@ int space_deal(struct store *st, uint64_t *at, uint64_t want, uint64_t grain,
     int err = 0;
 
     want = round_up(want, grain);
-    sp->ndealt = sp->ntouched;
     while (!err && want > 0 && extents_behind(&sp->avail, *at, &e)) {
         if (!dealable(&e, *at, grain, &part)) {
             *at = e.offset + e.length;
@@ -343,17 +353,33 @@ int space_deal(struct store *st, uint64_t *at, uint64_t want, uint64_t grain,
     return err;
 }
 
-/* What was dealt is free again.  As long as nobody has changed the rest of avail since, the FREE
- * entries are those of before. */
+/* What was dealt is free again.  The FREE entries are those of before, unless free bytes right
+ * behind it were taken, or came, while it was dealt: then the entry of the extent before them is
+ * out of date, and nobody has noted that.  `touched` keeps its order, as commits make room by it.
+ */
 static void take_back(struct space *sp)
 {
-    bool as_before = sp->ntouched == sp->ndealt;
+    size_t n = sp->ntouched;
+    uint64_t *touched, end;
     struct extent e;
 
+    if (!extents_behind(&sp->dealt, 0, &e))
+        return;
+    touched = mem_array(n + 1, sizeof(*touched));
+    if (touched && n > 0) {
+        memcpy(touched, sp->touched, n * sizeof(*touched));
+        qsort(touched, n, sizeof(*touched), by_value);
+    }
+    for (uint64_t at = 0; touched && extents_behind(&sp->dealt, at, &e); at = end) {
+        end = e.offset + e.length;
+        if ((n == 0 || !bsearch(&end, touched, n, sizeof(*touched), by_value)) &&
+            extents_add(&sp->avail, e.offset, e.length, NULL) == 0)
+            extents_take(&sp->dealt, e.offset, e.length);
+    }
+    mem_free(touched);
     while (extents_behind(&sp->dealt, 0, &e)) {
         extents_take(&sp->dealt, e.offset, e.length);
-        if (!as_before || extents_add(&sp->avail, e.offset, e.length, NULL))
-            make_available(sp, e.offset, e.length, 0); /* if that fails, it is slack */
+        make_available(sp, e.offset, e.length, 0); /* if that fails, it is slack */
     }
 }
 

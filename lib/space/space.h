@@ -48,7 +48,6 @@ struct space {
     uint64_t *touched;         /* offsets whose FREE entry may be out of date */
     size_t ntouched, room_touched;
     struct extents dealt; /* taken out of avail for holders of leases, until these end */
-    size_t ndealt;        /* ntouched then */
     struct lease *lease;  /* the store's own; bytes behind its base are leased; NULL: none are */
     uint64_t reach;       /* the end of what the store refers to there, or 0 */
     struct space_op op;
@@ -92,11 +91,14 @@ int space_settle(struct store *st, uint64_t upto);
 /* ---- leases (space/lease.h) ---- */
 
 struct lease;
-/* Count the free bytes that space_deal() can give. */
-uint64_t space_to_deal(struct store *st, uint64_t grain);
+/* Find the offset behind which free bytes can be dealt while allocations of the store itself, of
+ * `room` bytes in all, stay where they would be without that. */
+uint64_t space_behind_room(struct store *st, uint64_t room);
+/* Count the free bytes from an offset on that space_deal() can give. */
+uint64_t space_to_deal(struct store *st, uint64_t from, uint64_t grain);
 /* Take `want` free bytes, or what there is, out of avail for one holder and append them to a list,
- * in pieces of multiples of `grain`, a multiple of 4 KiB.  *at: 0 for the first holder, carried on
- * to the next one. */
+ * in pieces of multiples of `grain`, a multiple of 4 KiB.  *at: for the first holder where to
+ * begin, carried on to the next one. */
 int space_deal(struct store *st, uint64_t *at, uint64_t want, uint64_t grain,
                struct extent_list *out);
 /* Begin leases: from here on the store allocates below own->base, and of its own lease what does

@@ -212,20 +212,23 @@ static int store_along(drep_file *f, const struct limited_dataset *at)
 }
 
 /* Nothing is stored before every dataset is known to agree. */
-static int limit_datasets(drep_file *f, uint64_t dim, bool unlimited, struct limited *l)
+static int limit_datasets(drep_file *f, uint64_t dim, bool unlimited, const struct idset *except,
+                          struct limited *l)
 {
     struct worklist users = {0};
     int err = dimension_users(f, dim, &users);
 
     for (size_t i = 0; !err && i < users.n; i++)
-        err = plan_along(f, users.id[i], dim, unlimited, l);
+        if (!except || !idset_find(except, users.id[i]))
+            err = plan_along(f, users.id[i], dim, unlimited, l);
     for (size_t i = 0; !err && i < l->n; i++)
         err = store_along(f, &l->p[i]);
     mem_free(users.id);
     return err;
 }
 
-int dimension_limit(drep_file *f, uint64_t id, bool unlimited, struct limited *l)
+int dimension_limit(drep_file *f, uint64_t id, bool unlimited, const struct idset *except,
+                    struct limited *l)
 {
     struct stored_object dim = {0};
     int err = object_load(f, id, &dim);
@@ -233,7 +236,7 @@ int dimension_limit(drep_file *f, uint64_t id, bool unlimited, struct limited *l
     if (!err && dim.rec.kind != FMT_DIMENSION)
         err = fail(DREP_ERR_KIND, "object %llu is not a dimension", (unsigned long long)id);
     if (!err)
-        err = limit_datasets(f, id, unlimited, l);
+        err = limit_datasets(f, id, unlimited, except, l);
     if (!err && dim.rec.unlimited != unlimited) {
         dim.rec.unlimited = unlimited;
         err = object_store(f, id, &dim.rec);
@@ -273,7 +276,7 @@ int drep_dimension_set_unlimited(drep_file *file, const char *path, int unlimite
         return err;
     err = dimension_entry(file, path, &group, &name, &rec);
     if (!err)
-        err = fail_in(dimension_limit(file, rec.object, unlimited != 0, &l), "%s", path);
+        err = fail_in(dimension_limit(file, rec.object, unlimited != 0, NULL, &l), "%s", path);
     err = operation_end(file, err);
     if (!err)
         limited_exchange(&l);

@@ -3,6 +3,7 @@
 #ifndef WHOLE_UNLIMITED_H
 #define WHOLE_UNLIMITED_H
 
+#include "base/idset.h"
 #include "elem/dataset.h"
 #include "name/object.h"
 
@@ -16,9 +17,10 @@ struct limited {
 };
 
 /* Make a dimension unlimited or fixed, inside an operation, and collect the datasets that change
- * with it; limited_release() frees them, also after an error.  DREP_ERR_UNSUPPORTED_OPERATION: the
- * message names a dataset that cannot. */
-int dimension_limit(drep_file *f, uint64_t id, bool unlimited, struct limited *l);
+ * with it; limited_release() frees them, also after an error.  except: ids of datasets that stay as
+ * they are, or NULL.  DREP_ERR_UNSUPPORTED_OPERATION: the message names a dataset that cannot. */
+int dimension_limit(drep_file *f, uint64_t id, bool unlimited, const struct idset *except,
+                    struct limited *l);
 /* The handles take over what was stored, when nothing can fail any more. */
 void limited_exchange(struct limited *l);
 void limited_release(struct limited *l);

@@ -611,30 +611,192 @@ static void tell_rewrites(struct teller *me, drep_file *f)
     drep_dataset_close(ds);
 }
 
+static void expect_value(drep_file *f, const char *path, double value)
+{
+    int64_t n = large.dims[0] * large.dims[1];
+    double *v = malloc((size_t)n * sizeof *v);
+    drep_dataset *ds;
+
+    ok(drep_dataset_open(f, path, &ds));
+    ok(drep_read(ds, NULL, DREP_DOUBLE, v, NULL));
+    for (int64_t i = 0; i < n; i++)
+        ck_assert_double_eq(v[i], value);
+    drep_dataset_close(ds);
+    free(v);
+}
+
 START_TEST(test_free_space_of_the_last_commit)
 {
     const char *path = temp_path("ranks.drep");
-    int64_t n = large.dims[0] * large.dims[1];
-    double *v = malloc((size_t)n * sizeof *v);
+    int64_t data = large.dims[0] * large.dims[1] * 8;
 
     for (int ranks = 2; ranks <= 8; ranks *= 2) {
         struct lone l = large;
         struct story s = {
             .fn = tell_rewrites, .path = path, .ctx = &l, .datarep = "native", .abandons = true};
-        drep_dataset *ds;
         drep_file *f;
 
         l.filter = 0;
         story_run_well(&s, ranks);
-        ck_assert_int_lt(whole_file(path), 4 * n * 8);
+        ck_assert_int_lt(whole_file(path), 4 * data);
         ok(drep_open(path, DREP_RDONLY, NULL, &f));
-        ok(drep_dataset_open(f, "/data", &ds));
-        ok(drep_read(ds, NULL, DREP_DOUBLE, v, NULL));
-        for (int64_t i = 0; i < n; i++)
-            ck_assert_double_eq(v[i], REWRITES);
-        drep_dataset_close(ds);
+        expect_value(f, "/data", REWRITES);
         ok(drep_close(f));
     }
+}
+END_TEST
+
+/* In each step all write a row together, or read one, before they rewrite chunks alone. */
+static void tell_rows_and_rewrites(struct teller *me, drep_file *f)
+{
+    const struct lone *l = me->ctx;
+    const int64_t start[2] = {me->rank, 0}, count[2] = {1, l->dims[1]};
+    drep_dataset *ds = make_grid(me, f, "/data"), *rows = make_grid(me, f, "/rows");
+    double *row = calloc((size_t)l->dims[1], sizeof *row);
+
+    for (int i = 1; i <= 4 * REWRITES && !me->err; i++) {
+        drep_xfer together = DREP_XFER(.collective = 1);
+
+        if (l->together) /* the read brings this together */
+            write_value(me, ds, -i);
+        went(me, l->together ? drep_read_box(ds, start, count, DREP_DOUBLE, row, &together)
+                             : drep_write_box(rows, start, count, DREP_DOUBLE, row, &together));
+        write_value(me, ds, i);
+        went(me, drep_commit(f));
+    }
+    free(row);
+    drep_dataset_close(rows);
+    drep_dataset_close(ds);
+}
+
+START_TEST(test_space_beside_collective_calls)
+{
+    const char *path = temp_path("ranks.drep");
+    int64_t data = large.dims[0] * large.dims[1] * 8;
+
+    for (int ranks = 2; ranks <= 8; ranks *= 2) {
+        struct lone l = large;
+        struct story s = {
+            .fn = tell_rows_and_rewrites, .path = path, .ctx = &l, .datarep = "native"};
+        drep_file *f;
+
+        l.filter = 0;
+        l.together = _i;
+        story_run_well(&s, ranks);
+        printf("counted: %d ranks, %lld KiB, rewritten %lld\n", ranks, (long long)data >> 10,
+               (long long)whole_file(path) >> 10);
+        ok(drep_open(path, DREP_RDONLY, NULL, &f));
+        expect_value(f, "/data", 4 * REWRITES);
+        ok(drep_close(f));
+        ck_assert_int_lt(whole_file(path), 5 * data);
+    }
+}
+END_TEST
+
+/* One process leaves a file of which half is free. */
+static void tell_half(struct teller *me, drep_file *f)
+{
+    drep_dataset *ds = make_grid(me, f, "/kept"), *old = make_grid(me, f, "/old");
+
+    write_value(me, ds, 1);
+    write_value(me, old, 2);
+    went(me, drep_commit(f));
+    drep_dataset_close(old);
+    drep_dataset_close(ds);
+    went(me, drep_link_remove(f, "/old"));
+    for (int i = 0; i < 4; i++) {
+        went(me, drep_attr_write_int64(f, "/", "i", i));
+        went(me, drep_commit(f));
+    }
+}
+
+/* Each rank writes chunks alone: to free space, as far as it goes. */
+static void tell_new(struct teller *me, drep_file *f)
+{
+    const struct lease *own = &ranks_of(f)->leases->own;
+    drep_dataset *ds = make_grid(me, f, "/new");
+    struct extent e;
+
+    write_value(me, ds, 3);
+    if (!me->err && !(extents_behind(&own->taken, 0, &e) && e.offset < own->base &&
+                      !extents_hold(&own->free, e.offset, e.length)))
+        me->err = -5;
+    drep_dataset_close(ds);
+}
+
+START_TEST(test_free_space_of_a_file_that_is_opened)
+{
+    const char *path = temp_path("ranks.drep");
+    int64_t data = large.dims[0] * large.dims[1] * 8, half, size;
+
+    for (int ranks = 2; ranks <= 8; ranks *= 2) {
+        struct lone l = large;
+        struct story make = {.fn = tell_half, .path = path, .ctx = &l, .datarep = "native"};
+        struct story s = {.fn = tell_new, .path = path, .ctx = &l, .existing = true};
+        drep_file *reader;
+        int kind;
+
+        l.filter = 0;
+        story_alone(&make);
+        half = whole_file(path);
+        ok(drep_open(path, DREP_RDONLY, NULL, &reader));
+        s.abandons = true; /* which leaves the last commit as it was */
+        story_run_well(&s, ranks);
+        ok(drep_exists(reader, "/new", &kind));
+        ck_assert_int_eq(kind, 0);
+        expect_value(reader, "/kept", 1);
+        whole_file(path);
+        s.abandons = false;
+        story_run_well(&s, ranks);
+        size = whole_file(path);
+        printf("counted: %d ranks, %lld KiB in a file of %lld, then %lld\n", ranks,
+               (long long)data >> 10, (long long)half >> 10, (long long)size >> 10);
+        ck_assert_int_lt(size, half + data / 2 + (ranks + 2) * (int64_t)LEASE_MIN);
+        expect_value(reader, "/kept", 1); /* of its commit */
+        ok(drep_refresh(reader));
+        expect_value(reader, "/kept", 1);
+        expect_value(reader, "/new", 3);
+        ok(drep_close(reader));
+    }
+}
+END_TEST
+
+/* A commit that a reader looks at keeps what was free after it. */
+START_TEST(test_free_space_that_a_reader_looks_at)
+{
+    const char *path = temp_path("ranks.drep");
+    int64_t n = large.dims[0] * large.dims[1];
+    double *v = malloc((size_t)n * sizeof *v);
+    struct lone l = large;
+    struct story s = {.fn = tell_new, .path = path, .ctx = &l, .existing = true};
+    struct teller me = {.ranks = 1, .ctx = &l};
+    drep_info *info = fixed();
+    drep_file *f, *reader;
+    drep_dataset *old;
+
+    l.filter = 0;
+    ok(drep_create(path, DREP_RDWR, "native", info, &f));
+    old = make_grid(&me, f, "/old");
+    write_value(&me, old, 2);
+    drep_dataset_close(old);
+    ok(drep_commit(f));
+    ok(drep_open(path, DREP_RDONLY, NULL, &reader));
+    ok(drep_dataset_open(reader, "/old", &old));
+    ok(drep_link_remove(f, "/old"));
+    for (int i = 0; i < 4; i++) {
+        ok(drep_attr_write_int64(f, "/", "i", i));
+        ok(drep_commit(f));
+    }
+    ok(drep_close(f));
+    story_run(&s, 4);
+    for (int r = 0; r < 4; r++) /* there was no free space for it */
+        ck_assert_int_eq(s.teller[r].err, -5);
+    ok(drep_read(old, NULL, DREP_DOUBLE, v, NULL));
+    for (int64_t i = 0; i < n; i++)
+        ck_assert_double_eq(v[i], 2);
+    drep_dataset_close(old);
+    ok(drep_close(reader));
+    drep_info_free(info);
     free(v);
 }
 END_TEST
@@ -728,6 +890,9 @@ int main(void)
     tcase_add_test(tc, test_a_commit_that_fails_loses_nothing);
     tcase_add_test(tc, test_what_is_abandoned_leaves_nothing);
     tcase_add_test(tc, test_free_space_of_the_last_commit);
+    tcase_add_loop_test(tc, test_space_beside_collective_calls, 0, 2);
+    tcase_add_test(tc, test_free_space_of_a_file_that_is_opened);
+    tcase_add_test(tc, test_free_space_that_a_reader_looks_at);
     tcase_add_test(tc, test_shapes_that_change);
     suite_add_tcase(suite, tc);
     return run_suite(suite);

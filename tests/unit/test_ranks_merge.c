@@ -61,8 +61,17 @@ static int say_attr(const char *name, void *ctx)
 
 static int say_dimension(const drep_diminfo *d, void *ctx)
 {
-    say(ctx, " #%s(%lld)", d->name, (long long)d->len);
-    return 0;
+    struct text *t = ctx;
+    char *scale = NULL;
+    uint64_t id;
+    int n, err = drep_dimension_scales(t->f, d->path, &id, 1, &n);
+
+    if (!err && n > 0)
+        err = drep_object_path(t->f, id, &scale);
+    say(t, " #%s(%lld%s, %d scales %s)", d->name, (long long)d->len, d->unlimited ? "..." : "", n,
+        scale ? scale : "");
+    free(scale);
+    return err;
 }
 
 static int say_link(const drep_linkinfo *link, void *ctx)
@@ -345,12 +354,6 @@ static void act_dimensions(struct teller *me, drep_file *f, int rank, int of)
     went(me, drep_dimension_set_scales(f, name_of(path, "/shared#t%d", rank), scales, 1));
 }
 
-static void before_dimensions(struct teller *me, drep_file *f, int rank, int of)
-{
-    before_groups(me, f, rank, of);
-    went(me, drep_dimension_create(f, "/#old", 5, 0));
-}
-
 static drep_dataset *named(struct teller *me, drep_file *f, const char *path, int64_t len,
                            const char *dim)
 {
@@ -360,6 +363,28 @@ static drep_dataset *named(struct teller *me, drep_file *f, const char *path, in
                  f, path, &DREP_SPEC(.type = DREP_INT, .rank = 1, .dims = &len, .dim_names = &dim),
                  &ds));
     return ds;
+}
+
+/* Likewise, but it may grow. */
+static drep_dataset *growing(struct teller *me, drep_file *f, const char *path, int64_t len,
+                             const char *dim)
+{
+    const int64_t max = DREP_UNLIMITED, chunk = 4;
+    drep_dataset *ds = NULL;
+
+    went(me, drep_dataset_create(f, path,
+                                 &DREP_SPEC(.type = DREP_INT, .rank = 1, .dims = &len,
+                                            .maxdims = &max, .chunk = &chunk, .dim_names = &dim),
+                                 &ds));
+    return ds;
+}
+
+static void before_dimensions(struct teller *me, drep_file *f, int rank, int of)
+{
+    before_groups(me, f, rank, of);
+    went(me, drep_dimension_create(f, "/#old", 5, 0));
+    went(me, drep_dimension_create(f, "/#more", 9, 1));
+    drep_dataset_close(growing(me, f, "/m", 5, "more"));
 }
 
 /* Give the dimension of a dataset an attribute. */
@@ -410,6 +435,88 @@ static void act_limits(struct teller *me, drep_file *f, int rank, int of)
         went(me, drep_dimension_set_unlimited(f, "/#fixed", 1));
         resized(me, f, "/f", 9);
         drep_dataset_close(named(me, f, "/shared/new", 4, "fixed"));
+    }
+}
+
+/* A rank fixes a dimension; datasets that it makes after that may grow, those of ranks before it
+ * may not. */
+static void act_fixed(struct teller *me, drep_file *f, int rank, int of)
+{
+    char path[100];
+
+    (void)of;
+    drep_dataset_close(growing(me, f, name_of(path, "/shared/before%d", rank), 4, "grows"));
+    if (rank == 1)
+        went(me, drep_dimension_set_unlimited(f, "/#grows", 0));
+    drep_dataset_close(growing(me, f, name_of(path, "/shared/after%d", rank), 4, "grows"));
+}
+
+/* All fix it, or make it longer before that, and then each makes its own. */
+static void act_fixed_by_all(struct teller *me, drep_file *f, int rank, int of)
+{
+    char path[100];
+
+    (void)of;
+    if (me->ranks > 1 || rank == 0) {
+        went(me, drep_dimension_set_unlimited(f, "/#grows", 0));
+        went(me, drep_dimension_set_unlimited(f, "/#fixed", 1));
+        resized(me, f, "/f", 9);
+        went(me, drep_dimension_set_unlimited(f, "/#fixed", 0));
+    }
+    drep_dataset_close(growing(me, f, name_of(path, "/shared/g%d", rank), 4, "grows"));
+    drep_dataset_close(growing(me, f, name_of(path, "/shared/f%d", rank), 9, "fixed"));
+}
+
+/* A rank makes a fixed dimension longer. */
+static void act_longer(struct teller *me, drep_file *f, int rank, int of)
+{
+    char path[100];
+
+    if (rank == of - 1) {
+        went(me, drep_dimension_set_unlimited(f, "/#fixed", 1));
+        resized(me, f, "/f", 9);
+        went(me, drep_dimension_set_unlimited(f, "/#fixed", 0));
+    }
+    went(me, drep_group_create(f, name_of(path, "/own%d", rank), 0));
+}
+
+/* The last rank creates dimensions which datasets of earlier ranks have made in the same group; and
+ * datasets alone make one, each with another length. */
+static void act_late_dimensions(struct teller *me, drep_file *f, int rank, int of)
+{
+    char path[100];
+
+    if (rank == (me->ranks > 1 ? of - 1 : 0)) {
+        went(me, drep_dimension_create(f, "/shared#late", 20, 0));
+        went(me, drep_attr_write_int64(f, "/shared#late", "units", 3));
+        went(me, drep_dimension_create(f, "/shared#open", 2, 1));
+    }
+    if (me->ranks == 1 && rank == 0)
+        went(me, drep_dimension_create(f, "/shared#any", 4 + of, of > 2));
+    drep_dataset_close(named(me, f, name_of(path, "/shared/late%d", rank), 4 + rank, "late"));
+    drep_dataset_close(named(me, f, name_of(path, "/shared/open%d", rank), 9 - rank, "open"));
+    name_of(path, "/shared/any%d", rank);
+    drep_dataset_close(rank == 2 ? growing(me, f, path, 4, "any")
+                                 : named(me, f, path, rank == 1 ? 4 + of : 3, "any"));
+}
+
+/* Dimensions that all make; the last rank gives one scales, all the other. */
+static void act_scales(struct teller *me, drep_file *f, int rank, int of)
+{
+    drep_objinfo info = DREP_OBJINFO;
+    char path[100];
+
+    if (me->ranks > 1 || rank == 0) {
+        went(me, drep_dimension_create(f, "/shared#one", 4, 0));
+        went(me, drep_dimension_create(f, "/shared#all", 4, 0));
+        drep_dataset_close(named(me, f, "/shared/all", 4, "all"));
+        went(me, drep_stat(f, "/shared/all", &info));
+        went(me, drep_dimension_set_scales(f, "/shared#all", &info.id, 1));
+    }
+    if (rank == of - 1) {
+        drep_dataset_close(named(me, f, name_of(path, "/shared/scale%d", rank), 4, "one"));
+        went(me, drep_stat(f, path, &info));
+        went(me, drep_dimension_set_scales(f, "/shared#one", &info.id, 1));
     }
 }
 
@@ -550,7 +657,12 @@ static const struct {
     {"renamed attributes", before_attributes, act_renames},
     {"dimensions", before_dimensions, act_dimensions},
     {"dimensions of others", before_groups, act_used_dimensions},
+    {"dimensions of later ranks", before_groups, act_late_dimensions},
+    {"scales of dimensions", before_groups, act_scales},
     {"unlimited dimensions", before_limits, act_limits},
+    {"a fixed dimension", before_limits, act_fixed},
+    {"dimensions that all fix", before_limits, act_fixed_by_all},
+    {"a longer dimension", before_limits, act_longer},
     {"references", before_groups, act_references},
     {"representations", before_groups, act_representations},
     {"nothing", before_groups, act_nothing},
@@ -833,6 +945,69 @@ static void clash_short_dimension(struct teller *me, drep_file *f, int rank, int
         drep_dataset_close(named(me, f, "/deep/er/d", 6, "new"));
 }
 
+/* Likewise, where the dimension is of a later rank. */
+static void clash_short_late(struct teller *me, drep_file *f, int rank, int of)
+{
+    (void)of;
+    if (rank == 1)
+        drep_dataset_close(named(me, f, "/deep/d", 6, "new"));
+    if (rank == 3)
+        went(me, drep_dimension_create(f, "/deep#new", 4, 0));
+}
+
+/* Rank 1 creates a dimension after one of its datasets has made another, which is found above. */
+static void clash_created_later(struct teller *me, drep_file *f, int rank, int of)
+{
+    (void)of;
+    if (rank != 1)
+        drep_dataset_close(named(me, f, rank ? "/six" : "/four", rank ? 6 : 4, "new"));
+    if (rank == 1) {
+        drep_dataset_close(named(me, f, "/deep/d", 4, "new"));
+        went(me, drep_dimension_create(f, "/#new", 4, 0));
+    }
+}
+
+static void clash_limits(struct teller *me, drep_file *f, int rank, int of)
+{
+    (void)of;
+    if (rank > 1)
+        went(me, drep_dimension_create(f, "/#new", 4, rank == 3));
+}
+
+static void clash_scales(struct teller *me, drep_file *f, int rank, int of)
+{
+    drep_objinfo info = DREP_OBJINFO;
+    char path[100];
+
+    (void)of;
+    went(me, drep_dimension_create(f, "/#new", 4, 0));
+    went(me, drep_stat(f, name_of(path, "/shared/old%d", rank), &info));
+    if (rank % 2)
+        went(me, drep_dimension_set_scales(f, "/#new", &info.id, 1));
+}
+
+static void clash_fixed_and_longer(struct teller *me, drep_file *f, int rank, int of)
+{
+    (void)of;
+    if (rank == 1)
+        went(me, drep_dimension_set_unlimited(f, "/#more", 0));
+    if (rank == 3)
+        drep_dataset_close(growing(me, f, "/shared/longer", 11, "more"));
+}
+
+/* The dimension is long enough, but the dataset is fixed with the length that it has. */
+static void clash_fixed_and_resized(struct teller *me, drep_file *f, int rank, int of)
+{
+    drep_dataset *ds = NULL;
+
+    (void)of;
+    if (rank == 0)
+        went(me, drep_dimension_set_unlimited(f, "/#more", 0));
+    if (rank == 2 && went(me, drep_dataset_open(f, "/m", &ds)))
+        went(me, drep_dataset_resize(ds, (const int64_t[]){7}));
+    drep_dataset_close(ds);
+}
+
 /* The dataset of rank 0 cannot find the dimension of a later rank. */
 static void clash_late_dimension(struct teller *me, drep_file *f, int rank, int of)
 {
@@ -885,6 +1060,12 @@ static const struct {
     {clash_texts, "/texts: ranks 1 and 3 have given element (1,2) different values"},
     {clash_used_dimension, "/#old: rank 0 has removed it, rank 1 has changed it"},
     {clash_short_dimension, "/#new: ranks 0 and 2 have made it with different lengths"},
+    {clash_short_late, "/deep#new: ranks 1 and 3 have made it with different lengths"},
+    {clash_created_later, "/#new: ranks 0 and 2 have made it with different lengths"},
+    {clash_limits, "/#new: ranks 2 and 3 have made it with different limits"},
+    {clash_scales, "/#new: rank 1 has given it scales, rank 3 has given it others"},
+    {clash_fixed_and_longer, "/#more: ranks 1 and 3 have given it different lengths"},
+    {clash_fixed_and_resized, "/m: ranks 0 and 2 have given it different shapes"},
     {clash_late_dimension, "/deep/d: ranks 0 and 2 have made it with different dimensions"},
     {clash_renamed_dimension, "/deep/d: ranks 0 and 3 have made it with different dimensions"},
 };
@@ -1442,6 +1623,156 @@ START_TEST(test_random_changes)
 }
 END_TEST
 
+/* ---- a random model of dimensions ---- */
+
+/* A dimension as one rank has it, or as it must be after the commit. */
+struct known_dim {
+    bool there, created, unlimited;
+    int64_t len;
+};
+enum { NAMES = 3 };
+
+/* What each rank had before the commit, and what the commit gave it. */
+struct dims_story {
+    int seed;
+    struct known_dim before[MAX_RANKS][NAMES], after[MAX_RANKS][NAMES];
+    int err[MAX_RANKS], made[MAX_RANKS];
+};
+
+static int know_dimension(const drep_diminfo *d, void *ctx)
+{
+    struct known_dim *k = &((struct known_dim *)ctx)[d->name[0] - 'a'];
+
+    k->there = true;
+    k->len = d->len;
+    k->unlimited = d->unlimited;
+    return 0;
+}
+
+/* A rank creates some dimensions, makes datasets along others, and lets these grow; what the
+ * library refuses there is not made. */
+static void random_dimensions(struct teller *me, drep_file *f, struct dims_story *s)
+{
+    struct known_dim *mine = s->before[me->rank];
+    char path[100], name[2] = "";
+    struct rnd r;
+
+    rnd_init(&r, (uint64_t)(s->seed * 50 + me->rank));
+    for (int i = 0; i < 6 && !me->err; i++) {
+        int k = (int)rnd_below(&r, NAMES);
+        const int64_t len = 3 + (int64_t)rnd_below(&r, 4), longer = len + (int64_t)rnd_below(&r, 4);
+        const int64_t max = rnd_below(&r, 4) ? len : DREP_UNLIMITED, chunk = 2;
+        const char *dim = name;
+        drep_dataset *ds = NULL;
+
+        name[0] = (char)('a' + k);
+        if (rnd_below(&r, 5) == 0) {
+            name_of(path, "/g#%s", name);
+            if (drep_dimension_create(f, path, 6, k == 0) == 0)
+                mine[k].created = true;
+            continue;
+        }
+        name_of(path, "/g/r%d-%d", me->rank, s->made[me->rank]);
+        if (drep_dataset_create(f, path,
+                                &DREP_SPEC(.type = DREP_INT, .rank = 1, .dims = &len,
+                                           .maxdims = &max, .layout = DREP_CHUNKED, .chunk = &chunk,
+                                           .dim_names = &dim),
+                                &ds) != 0)
+            continue;
+        s->made[me->rank]++;
+        if (max == DREP_UNLIMITED && longer > len)
+            (void)drep_dataset_resize(ds, &longer);
+        drep_dataset_close(ds);
+    }
+    went(me, drep_dimension_list(f, "/g", DREP_BY_NAME, know_dimension, mine));
+}
+
+static void tell_random_dimensions(struct teller *me, drep_file *f)
+{
+    struct dims_story *s = (struct dims_story *)(uintptr_t)me->ctx;
+
+    went(me, drep_group_create(f, "/g", 0));
+    went(me, drep_commit(f));
+    random_dimensions(me, f, s);
+    s->err[me->rank] = drep_commit(f);
+    if (!s->err[me->rank])
+        went(me, drep_dimension_list(f, "/g", DREP_BY_NAME, know_dimension, s->after[me->rank]));
+}
+
+/* What ranks must agree on: those that created it are alike, and it holds all datasets; or what
+ * datasets alone need.  False: that is a contradiction. */
+static bool merge_dims(const struct dims_story *s, int ranks, int k, struct known_dim *want)
+{
+    const struct known_dim *created = NULL;
+
+    for (int r = 0; r < ranks; r++)
+        if (s->before[r][k].created)
+            created = &s->before[r][k];
+    *want = (struct known_dim){.there = false};
+    for (int r = 0; r < ranks; r++) {
+        const struct known_dim *d = &s->before[r][k];
+
+        want->there |= d->there;
+        want->unlimited |= d->there && d->unlimited;
+        want->len = d->there && d->len > want->len ? d->len : want->len;
+        if (created && !created->unlimited && d->there && d->len > created->len)
+            return false;
+    }
+    if (created)
+        want->unlimited = created->unlimited;
+    return true;
+}
+
+static void hold_dims(const struct dims_story *s, int ranks, const char *path)
+{
+    struct known_dim want[NAMES];
+    bool good = true;
+    int kind, n = 0;
+    drep_file *f;
+    char name[100];
+
+    for (int k = 0; k < NAMES; k++)
+        good &= merge_dims(s, ranks, k, &want[k]);
+    ok(drep_open(path, DREP_RDONLY, NULL, &f));
+    ok(drep_check(f, 1, say_finding, NULL, NULL));
+    for (int r = 0; r < ranks; r++) {
+        ck_assert_msg(s->err[r] == (good ? 0 : DREP_ERR_NOT_SAME), "seed %d: rank %d: error %d",
+                      s->seed, r, s->err[r]);
+        for (int k = 0; good && k < NAMES; k++) {
+            const struct known_dim *is = &s->after[r][k];
+
+            ck_assert_msg(is->there == want[k].there && is->len == want[k].len &&
+                              is->unlimited == want[k].unlimited,
+                          "seed %d: rank %d: dimension %c: %lld%s", s->seed, r, 'a' + k,
+                          (long long)is->len, is->unlimited ? ", unlimited" : "");
+        }
+        for (int i = 0; i < s->made[r]; i++, n += kind == DREP_OBJ_DATASET)
+            ok(drep_exists(f, name_of(name, "/g/r%d-%d", r, i), &kind));
+        ck_assert_int_eq(n, good ? s->made[r] : 0);
+        n = 0;
+    }
+    ok(drep_close(f));
+}
+
+START_TEST(test_random_dimensions)
+{
+    static struct dims_story s;
+
+    for (int seed = 0; seed < 300; seed++) {
+        struct story story = {.fn = tell_random_dimensions,
+                              .ctx = &s,
+                              .path = temp_path("dims.drep"),
+                              .datarep = "native"};
+        int ranks = 2 + seed % 4;
+
+        s = (struct dims_story){.seed = seed};
+        story.abandons = true; /* what contradicts itself must not come again */
+        story_run_well(&story, ranks);
+        hold_dims(&s, ranks, story.path);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("ranks_merge");
@@ -1456,6 +1787,7 @@ int main(void)
     tcase_add_test(tc, test_a_second_try);
     tcase_add_test(tc, test_references_to_new_objects);
     tcase_add_test(tc, test_random_changes);
+    tcase_add_test(tc, test_random_dimensions);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }

@@ -77,7 +77,53 @@ static void tell_attributes(struct teller *me, drep_file *f)
     long_attr(me, f, "fourth", 250 << 10);
 }
 
-static story_fn *const tales[] = {tell_cached, tell_attributes};
+/* A dataset that all write together, or one process alone. */
+static drep_dataset *rows(struct teller *me, drep_file *f, const char *path)
+{
+    const int64_t n = ROWS, from = n * me->rank / me->ranks;
+    const int64_t count = n * (me->rank + 1) / me->ranks - from;
+    static double v[ROWS];
+    drep_dataset *ds = NULL;
+
+    went(me, drep_dataset_create(
+                 f, path,
+                 &DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = &n, .layout = DREP_CONTIGUOUS),
+                 &ds));
+    went(me, drep_write_box(ds, &from, &count, DREP_DOUBLE, v + from,
+                            &DREP_XFER(.collective = me->ranks > 1)));
+    return ds;
+}
+
+/* Then most of the file is free. */
+static void tell_freed(struct teller *me, drep_file *f)
+{
+    drep_dataset_close(rows(me, f, "/old"));
+    drep_dataset_close(rows(me, f, "/kept"));
+    went(me, drep_commit(f));
+    went(me, drep_link_remove(f, "/old"));
+    for (int i = 0; i < 4; i++) {
+        went(me, drep_attr_write_int64(f, "/", "i", i));
+        went(me, drep_commit(f));
+    }
+}
+
+static void tell_in_holes(struct teller *me, drep_file *f)
+{
+    long_attr(me, f, "first", 30 << 10);
+    long_attr(me, f, "second", 30 << 10);
+    drep_dataset_close(rows(me, f, "/new"));
+    long_attr(me, f, "third", 100 << 10);
+    went(me, drep_commit(f));
+    long_attr(me, f, "fourth", 100 << 10);
+}
+
+static void tell_holes(struct teller *me, drep_file *f)
+{
+    tell_freed(me, f);
+    tell_in_holes(me, f);
+}
+
+static story_fn *const tales[] = {tell_cached, tell_attributes, tell_holes};
 
 START_TEST(test_the_bytes_of_one_process)
 {
@@ -90,6 +136,37 @@ START_TEST(test_the_bytes_of_one_process)
     for (int ranks = 2; ranks <= 5; ranks++) {
         story_run_well(&s, ranks);
         same_file(alone.path, s.path, "room", ranks);
+    }
+}
+END_TEST
+
+static void tell_nothing(struct teller *me, drep_file *f)
+{
+    (void)me;
+    (void)f;
+}
+
+/* Ranks open a file that has free space. */
+START_TEST(test_the_bytes_of_one_process_in_holes)
+{
+    struct story freed = {.fn = tell_freed, .datarep = "external32"};
+    struct story alone = {.fn = tell_in_holes, .path = temp_path("alone.drep"), .existing = true};
+    struct story s = alone;
+
+    freed.path = alone.path;
+    story_alone(&freed);
+    s.path = freed.path = temp_path("ranks.drep");
+    for (int ranks = 2; ranks <= 5; ranks++) {
+        story_alone(&freed);
+        s.fn = tell_nothing;
+        story_run_well(&s, ranks);
+        if (ranks == 2) {
+            same_file(alone.path, s.path, "nothing", ranks);
+            story_alone(&alone);
+        }
+        s.fn = tell_in_holes;
+        story_run_well(&s, ranks);
+        same_file(alone.path, s.path, "holes", ranks);
     }
 }
 END_TEST
@@ -177,6 +254,7 @@ int main(void)
 
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, test_the_bytes_of_one_process, 0, sizeof tales / sizeof *tales);
+    tcase_add_test(tc, test_the_bytes_of_one_process_in_holes);
     tcase_add_test(tc, test_more_than_that);
     tcase_add_test(tc, test_ranks_alone_store_once);
     suite_add_tcase(suite, tc);

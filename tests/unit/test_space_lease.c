@@ -8,10 +8,13 @@
 #include "bytes.h"
 #include "faultio.h"
 
+#include "format/record.h"
 #include "space/lease.h"
 #include "space/space.h"
 #include "tree/edit.h"
+#include "tree/walk.h"
 #include "txn/commit.h"
+#include "txn/free.h"
 #include "txn/op.h"
 #include "txn/open.h"
 #include "tests/unit/store_opts.h"
@@ -311,7 +314,7 @@ START_TEST(test_dealing)
     struct extent_list got = {0};
     struct extents all = {0};
     struct lease own, other = begin_leases(st, &own, 2);
-    uint64_t at = 0, sum, most = space_to_deal(st, GRAIN), avail = bytes_in(&st->space->avail);
+    uint64_t at = 0, sum, most = space_to_deal(st, 0, GRAIN), avail = bytes_in(&st->space->avail);
 
     ck_assert_uint_ge(most, (uint64_t)HOLES * (GRAINS - 1) * GRAIN);
     ck_assert_uint_le(most, (uint64_t)HOLES * GRAINS * GRAIN);
@@ -326,7 +329,7 @@ START_TEST(test_dealing)
     sum = bytes_in(&all);
     ck_assert_uint_eq(sum, most);
     ck_assert_uint_eq(bytes_in(&st->space->avail) + sum, avail);
-    ck_assert_uint_eq(space_to_deal(st, GRAIN), 0);
+    ck_assert_uint_eq(space_to_deal(st, 0, GRAIN), 0);
     got.n = 0;
     ok(space_deal(st, &at, GRAIN, GRAIN, &got));
     ck_assert_uint_eq(got.n, 0);
@@ -441,6 +444,134 @@ START_TEST(test_the_end)
 }
 END_TEST
 
+/* What the store itself allocates stays where it would be, if that is not more than the room. */
+START_TEST(test_room_before_what_is_dealt)
+{
+    uint64_t offset[2][3], room = HOLE / 2, from;
+
+    for (int dealt = 0; dealt < 2; dealt++) {
+        struct fault_file file;
+        struct store *st = store_with_holes(&file);
+        struct lease own, other = begin_leases(st, &own, 2);
+        struct extent_list got = {0};
+
+        ck_assert_uint_gt(space_behind_room(st, HOLE + FMT_ALIGN), store_end(st));
+        from = space_behind_room(st, room);
+        ck_assert_uint_lt(space_to_deal(st, from, PAGE), space_to_deal(st, 0, PAGE));
+        if (dealt)
+            ok(space_deal(st, &from, space_to_deal(st, from, PAGE), PAGE, &got));
+        for (int i = 0; i < 3; i++)
+            ok(space_alloc(st, HOLE / 8, FMT_ALIGN, ANYWAY, &offset[dealt][i]));
+        space_lease(st, NULL);
+        check_account(st);
+        lease_end(&own);
+        lease_end(&other);
+        extent_list_release(&got);
+        end_store(&file, st);
+    }
+    ck_assert_mem_eq(offset[0], offset[1], sizeof offset[0]);
+}
+END_TEST
+
+static bool is_touched(const struct space *sp, uint64_t offset)
+{
+    for (size_t i = 0; i < sp->ntouched; i++)
+        if (sp->touched[i] == offset)
+            return true;
+    return false;
+}
+
+/* The FREE entries are those of the extents that are free, or the next commit looks at them. */
+static void check_entries(struct store *st)
+{
+    const struct space *sp = st->space;
+    struct buf value = {0};
+    struct tree_walk w;
+    struct extent e;
+    struct key key;
+    size_t n = 0;
+    int err;
+
+    key_make(&key, FMT_OBJECT_FILE, FMT_TAG_FREE);
+    tree_walk(&w, st, &key, key.len);
+    while (!(err = tree_next(&w, &key, &value))) {
+        uint64_t offset = key_u64(key.p + FMT_KEY_HEAD);
+        struct free_rec r;
+        struct in in;
+
+        in_init(&in, value.p, value.len);
+        ok(free_get(&in, offset, &r));
+        if (r.sequence > sp->limit || is_touched(sp, offset))
+            continue;
+        ck_assert(extents_find(&sp->avail, offset, &e));
+        ck_assert_uint_eq(e.offset, offset);
+        ck_assert_uint_eq(e.length, r.length);
+        n++;
+    }
+    ck_assert_int_eq(err, DREP_ERR_NOT_FOUND);
+    for (uint64_t at = 0; extents_behind(&sp->avail, at, &e); at = e.offset + e.length)
+        n -= !is_touched(sp, e.offset);
+    ck_assert_uint_eq(n, 0);
+    buf_release(&value);
+}
+
+/* Free space is dealt, some of it is used, and beside it the store allocates and frees. */
+START_TEST(test_free_entries_of_what_was_dealt)
+{
+    static const uint8_t header[8] = {0, 1};
+    enum { ROUNDS = 300, KEPT = 60 };
+    struct fault_file file;
+    struct store *st = store_with_holes(&file);
+    struct extent kept[KEPT] = {{0, 0}};
+    struct rnd r;
+
+    rnd_init(&r, (uint64_t)_i);
+    for (int round = 0; round < ROUNDS; round++) {
+        struct extent_list dealt = {0}, used = {0};
+        struct lease own, other;
+        uint64_t at, grain = PAGE * (1 + rnd_below(&r, 3)), offset;
+        struct key key;
+
+        ok(free_begin(st));
+        other = begin_leases(st, &own, 2);
+        at = rnd_below(&r, 2) ? 0 : rnd_below(&r, store_end(st));
+        ok(space_deal(st, &at, rnd_below(&r, 40) * PAGE, grain, &dealt));
+        for (size_t i = 0; i < dealt.n; i++)
+            ok(lease_give(&other, dealt.e[i].offset, dealt.e[i].length));
+        for (int i = 0; i < 8; i++) {
+            struct extent *e = &kept[rnd_below(&r, KEPT)];
+
+            if (e->length)
+                space_free(st, e->offset, e->length, ANYWAY);
+            e->length = rnd_below(&r, 3) ? FMT_ALIGN * (1 + rnd_below(&r, 200)) : 0;
+            if (e->length)
+                ok(space_alloc(st, e->length, FMT_ALIGN, ANYWAY, &e->offset));
+        }
+        for (int i = 0; round % 2 && i < 3; i++) {
+            struct extent *e = &kept[rnd_below(&r, KEPT)];
+
+            if (!e->length && lease_alloc(&other, PAGE * (1 + rnd_below(&r, 4)), PAGE, &offset))
+                *e = (struct extent){offset, PAGE};
+        }
+        ok(lease_used(&own, &used));
+        ok(lease_used(&other, &used));
+        if (used.n > 0)
+            ok(space_lease_end(st, &used));
+        else
+            space_lease(st, NULL);
+        check_entries(st);
+        lease_end(&own);
+        lease_end(&other);
+        key_make(&key, 2, FMT_TAG_ATTR);
+        ok(tree_put(st, &key, &round, sizeof round));
+        ok(store_commit(st, header, sizeof header, sizeof header));
+        extent_list_release(&used);
+        extent_list_release(&dealt);
+    }
+    end_store(&file, st);
+}
+END_TEST
+
 /* A holder that claims what another has, or what was not leased, is found. */
 START_TEST(test_claims_that_overlap)
 {
@@ -482,6 +613,8 @@ int main(void)
     tcase_add_test(t, test_the_store_has_a_lease);
     tcase_add_test(t, test_rollback);
     tcase_add_test(t, test_the_end);
+    tcase_add_test(t, test_room_before_what_is_dealt);
+    tcase_add_loop_test(t, test_free_entries_of_what_was_dealt, 0, 8);
     tcase_add_loop_test(t, test_claims_that_overlap, 0, 2);
     suite_add_tcase(s, t);
     return run_suite(s);
