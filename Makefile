@@ -127,7 +127,8 @@ FLAGS_tests = $(COMMAND_FLAGS) $(call have,HDF5 NETCDF MPFR SQLITE LMDB) $(HDF5_
     $(MPFR_CFLAGS) $(SQLITE_CFLAGS) $(LMDB_CFLAGS)
 # The extension uses the limited API of CPython 3.11: the headers of any later version do.
 FLAGS_python = -isystem $(PY_INCLUDE) -Ipython -fvisibility=hidden
-FLAGS_fortran = -fvisibility=hidden
+# ISO_Fortran_binding.h is gcc's.
+FLAGS_fortran = -fvisibility=hidden $(if $(findstring clang,$(CC)),-idirafter $(shell gcc -print-file-name=include))
 # The format for netCDF-C: headers of netCDF and <datarep.h>, no symbol of libnetcdf.
 FLAGS_door = $(patsubst -I%,-isystem %,$(NETCDF_CFLAGS)) -fvisibility=hidden
 # The library for MPI, once for each.

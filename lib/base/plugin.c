@@ -277,7 +277,7 @@ static int own_directory(char dir[PATH_MAX], uid_t *owner)
 /* The caller holds the lock. */
 static int own_search(const char *file, void **out)
 {
-    static const char *const places[] = {"", "/datarep", "/lib/datarep", "/" DATAREP_MODULE_DIR};
+    static const char *const places[] = {"", "/datarep", "/lib/datarep", ("/" DATAREP_MODULE_DIR)};
     char own[PATH_MAX], dir[2 * PATH_MAX];
     struct plugin *p;
     uid_t owner = 0;

@@ -61,7 +61,7 @@ static void drep_make(const struct work *w)
     const int64_t dims[] = {STEPS, ROWS, COLUMNS}, chunk[] = {1, CHUNK_ROWS, CHUNK_COLUMNS};
     const drep_spec spec = DREP_SPEC(.type = DREP_FLOAT, .rank = 3, .dims = dims, .chunk = chunk,
                                      .layout = DREP_CHUNKED, .filters = filter, .nfilters = 2);
-    drep_dataset *set;
+    drep_dataset *set = NULL;
     drep_file *file;
 
     bench_must(drep_create(w->drep, 0, "external32", NULL, &file) == 0 &&
@@ -76,7 +76,7 @@ static void drep_all(void *ctx)
 {
     const struct work *w = ctx;
     const drep_xfer xfer = DREP_XFER(.threads = w->threads);
-    drep_dataset *set;
+    drep_dataset *set = NULL;
     drep_file *file;
 
     bench_must(drep_open(w->drep, DREP_RDONLY, NULL, &file) == 0 &&

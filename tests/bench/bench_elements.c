@@ -359,7 +359,7 @@ static void write_structs(struct work *w, const char *datarep)
 {
     const drep_xfer xfer = DREP_XFER(.threads = 1);
     const int64_t n = RECORDS;
-    drep_dataset *set;
+    drep_dataset *set = NULL;
     drep_file *file;
 
     bench_must(drep_create(w->other, DREP_RDWR, datarep, NULL, &file) == 0 &&

@@ -71,7 +71,7 @@ static void drep_region(const struct work *w, int row, const double *v)
 
 static void drep_all(const struct work *w, double *v)
 {
-    drep_dataset *set;
+    drep_dataset *set = NULL;
     drep_file *file;
 
     bench_must(drep_open(w->drep, DREP_RDONLY, NULL, &file) == 0 &&

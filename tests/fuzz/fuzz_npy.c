@@ -3,6 +3,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/fuzz/fuzz.h"
 #include "tools/flat/npy.h"
+
+#include <datarep.h>
 #include <string.h>
 
 static void check_types(const struct npy *npy)
