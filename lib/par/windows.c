@@ -121,10 +121,41 @@ static int take_notices(struct windows *w, const struct team_inbox *in)
     return 0;
 }
 
+/* Rank 0's store asks which chunks are written in part, also of those that others patch.  `failed`
+ * is this rank's error. */
+static int gather_parts(struct windows *w, int failed)
+{
+    uint64_t *at = mem_array((uint64_t)w->team->size + 1, sizeof *at);
+    struct buf mine = {0}, all = {0};
+    int64_t *part = NULL;
+    size_t n = failed ? 0 : w->nparts;
+    int err = at ? buf_reserve(&mine, n * 8) : fail_nomem();
+
+    for (size_t i = 0; !err && i < n; i++)
+        if (i == 0 || w->part[i] != w->part[i - 1]) {
+            store_u64(mine.p + mine.len, (uint64_t)w->part[i]);
+            mine.len += 8;
+        }
+    err = err ? team_kill(w->team, err) : team_gather(w->team, mine.p, mine.len, &all, at);
+    if (!err && !failed && w->team->rank == 0 && !(part = mem_array(all.len / 8 + 1, sizeof *part)))
+        err = team_kill(w->team, fail_nomem());
+    if (part) {
+        mem_free(w->part);
+        w->part = part;
+        for (w->nparts = 0; w->nparts < all.len / 8; w->nparts++)
+            part[w->nparts] = (int64_t)load_u64(all.p + w->nparts * 8);
+        qsort(part, w->nparts, sizeof *part, numbers_ascending);
+    }
+    mem_free(at);
+    buf_release(&mine);
+    buf_release(&all);
+    return err ? err : failed;
+}
+
 /* ---- windows ---- */
 
 int windows_begin(struct windows *w, struct team *team, const struct transfer *t, struct shares *s,
-                  bool several)
+                  bool several, bool patches)
 {
     const drep_dataset *ds = t->ds;
     const struct ranks *r = ranks_of(ds->file);
@@ -160,7 +191,7 @@ int windows_begin(struct windows *w, struct team *team, const struct transfer *t
     if (!err)
         err = take_notices(w, &in);
     team_inbox_release(&in);
-    return err;
+    return patches ? gather_parts(w, err) : err;
 }
 
 /* The place behind what this rank may send in one window. */

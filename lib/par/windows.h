@@ -32,9 +32,10 @@ struct windows {
     bool last;
 };
 
-/* Collective, once owners are known: sorts the shares.  several: they come in order. */
+/* Collective, once owners are known: sorts the shares.  several: they come in order.  patches: some
+ * chunks are patched by their owners. */
 int windows_begin(struct windows *w, struct team *team, const struct transfer *t, struct shares *s,
-                  bool several);
+                  bool several, bool patches);
 /* Collective: the next one. */
 int windows_next(struct windows *w);
 void windows_release(struct windows *w);
