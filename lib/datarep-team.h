@@ -88,9 +88,10 @@
  * bytes each at a time (the smallest of the ranks' values; a chunk that has more comes alone;
  * contents of variable length are not counted).  With the hint drep_mpi_window=BYTES, which rank 0
  * gives for all when the file is made or opened, filtered chunks come BYTES of the dataset at a
- * time, and are in the file before the next ones are encoded.  Neither changes the file.  Points
- * and members of elements travel, and wait, all at once, and so does what ranks have written alone;
- * collective_buffering=false lifts the bound of what travels.
+ * time, and are in the file before the next ones are encoded.  Neither changes the file of a
+ * collective write.  More than 65,536 points, points that are named twice, and several choices of
+ * members travel, and wait, all at once; collective_buffering=false lifts the bound of what
+ * travels.
  *
  * With the hint drep_overlap=last, which rank 0 gives for all when the file is made or opened, an
  * element that several ranks have written is no error, nor is one that several write together: that

@@ -116,8 +116,6 @@ int collective_meet(const drep_dataset *ds, const char *name, int err)
 /* Everybody learns who owns which chunk.  `err` is of cutting. */
 static int deal_chunks(struct meeting *m, int err)
 {
-    bool several = !m->loose && m->how != TOGETHER_PARTS && m->how != TOGETHER_ORDER &&
-                   m->ds->rec.layout != FMT_COMPACT;
     uint64_t patches = 0;
 
     err = meeting_agree(m, err);
@@ -129,7 +127,7 @@ static int deal_chunks(struct meeting *m, int err)
         err = team_reduce(m->team, TEAM_MAX, &patches, 1);
     m->patches = patches;
     if (!err)
-        err = windows_begin(&m->windows, m->team, m->t, &m->shares, several, m->patches);
+        err = windows_begin(&m->windows, m->team, m->t, &m->shares, m->how, m->patches);
     return m->windows.several ? meeting_agree(m, err) : err;
 }
 
@@ -379,33 +377,49 @@ static int next_window(void *ctx)
     return err ? err : m->lost;
 }
 
-/* Rank 0 places, the owners write. */
-static int place_and_write(struct meeting *m)
+/* Rank 0's store writes a window of what single ranks have written. */
+static int write_given(struct meeting *m)
+{
+    int err = m->lost;
+
+    m->given.n = 0;
+    if (!err)
+        err = given_make(&m->given, &m->own, &m->remote, &m->united.call->sel.count);
+    return err ? err : store_writes(m);
+}
+
+/* Rank 0's store makes the calls of one process, and gets windows as it asks for chunks. */
+static int write_called(struct meeting *m)
 {
     struct windows *w = &m->windows;
-    int err = window_take(m);
+    int err = m->lost;
 
-    if (err || m->team->rank > 0) {
-        while (!err && !(err = window_write(m, 0)) && !w->last)
-            err = window_take(m);
-        return err;
-    }
     if (w->several) {
         m->remote.more = next_window;
         m->remote.ctx = m;
         m->remote.part = w->part;
         m->remote.nparts = w->nparts;
     }
-    err = m->lost;
-    if (!err && m->loose)
-        err = given_make(&m->given, &m->own, &m->remote, &m->united.call->sel.count);
     if (!err)
         err = store_writes(m);
-    if (m->stopped)
-        return err;
     if (!err && !w->last)
         err = fail(DREP_ERR_FAILED, "chunks came in a window that nobody asked for");
-    return window_write(m, err);
+    return err;
+}
+
+/* Rank 0 places, the owners write. */
+static int place_and_write(struct meeting *m)
+{
+    int err = window_take(m);
+
+    if (!err && m->team->rank == 0 && !m->loose) {
+        err = write_called(m);
+        return m->stopped ? err : window_write(m, err);
+    }
+    while (!err && !(err = window_write(m, m->team->rank == 0 ? write_given(m) : 0)) &&
+           !m->windows.last)
+        err = window_take(m);
+    return err;
 }
 
 /* Compact datasets are entries, which each rank has for itself: all of them get the elements. */

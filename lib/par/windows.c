@@ -76,7 +76,7 @@ static int tell_owners(const struct windows *w, struct team_inbox *in)
         if (!travels(w, s))
             continue;
         store_u64(notice, (uint64_t)s->chunk);
-        store_u64(notice + 8, piece_bytes(w->ds, s, NULL) | (s->whole ? 0 : BEHIND));
+        store_u64(notice + 8, piece_bytes(w->ds, s, w->ranges) | (s->whole ? 0 : BEHIND));
         err = outbox_share(&o, w->team, s->owner, &b);
         if (!err)
             err = buf_add(b, notice, NOTICE);
@@ -155,7 +155,7 @@ static int gather_parts(struct windows *w, int failed)
 /* ---- windows ---- */
 
 int windows_begin(struct windows *w, struct team *team, const struct transfer *t, struct shares *s,
-                  bool several, bool patches)
+                  enum together how, bool patches)
 {
     const drep_dataset *ds = t->ds;
     const struct ranks *r = ranks_of(ds->file);
@@ -164,17 +164,17 @@ int windows_begin(struct windows *w, struct team *team, const struct transfer *t
     uint64_t v[4] = {0}; /* the least bound of all ranks counts */
     int err;
 
-    *w = (struct windows){.team = team, .ds = ds, .shares = s, .due = NULL};
-    if (!several)
+    *w = (struct windows){.team = team, .ds = ds, .shares = s, .ranges = t->conv.ranges};
+    if (how == TOGETHER_PARTS || ds->rec.layout == FMT_COMPACT)
         return 0;
     for (size_t i = 0; i < s->n; i++) {
         uint64_t place = place_of(w, &s->share[i]);
 
-        v[0] += travels(w, &s->share[i]) ? piece_bytes(ds, &s->share[i], NULL) : 0;
+        v[0] += travels(w, &s->share[i]) ? piece_bytes(ds, &s->share[i], w->ranges) : 0;
         v[1] = place < v[1] ? v[1] : place + 1;
     }
     v[2] = bounded ? ~(uint64_t)info_int(ds->file->hints.all, "cb_buffer_size") : 0;
-    v[3] = writes_members(t);
+    v[3] = writes_members(t) && how != TOGETHER_ORDER;
     err = team_reduce(team, TEAM_MAX, v, 4);
     w->end = v[1];
     w->most = ~v[2];
@@ -201,7 +201,7 @@ static uint64_t end_of_sent(const struct windows *w)
     uint64_t sum = 0;
 
     for (size_t i = w->at; i < s->n; i++) {
-        uint64_t bytes = travels(w, &s->share[i]) ? piece_bytes(w->ds, &s->share[i], NULL) : 0;
+        uint64_t bytes = travels(w, &s->share[i]) ? piece_bytes(w->ds, &s->share[i], w->ranges) : 0;
 
         if (i > w->at && (sum > w->most || bytes > w->most - sum))
             return place_of(w, &s->share[i]);

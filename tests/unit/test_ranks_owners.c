@@ -114,15 +114,6 @@ static void tell(struct teller *me, drep_file *f)
     drep_type_free(text);
 }
 
-static void same_content(const char *a, const char *b)
-{
-    char command[1200];
-
-    snprintf(command, sizeof command, "LD_PRELOAD= \"%s\" diff \"%s\" \"%s\"", getenv("DATAREP"), a,
-             b);
-    ck_assert_msg(system(command) == 0, "%s", command);
-}
-
 START_TEST(test_parts_are_dealt)
 {
     static const int ranks[] = {2, 3, 4};
@@ -140,7 +131,7 @@ START_TEST(test_parts_are_dealt)
             drep_file *f;
 
             story_run_well(&many, ranks[k]);
-            same_content(one.path, many.path);
+            same_elements(one.path, many.path);
             ok(drep_open(many.path, DREP_RDONLY, NULL, &f));
             check_file(f);
             ok(drep_close(f));
@@ -425,7 +416,7 @@ START_TEST(test_large_parts_alone)
         one.datarep = many.datarep = "external32";
         story_alone(&one);
         story_run_well(&many, 2);
-        same_content(one.path, many.path);
+        same_elements(one.path, many.path);
         ok(drep_open(many.path, DREP_RDONLY, NULL, &f));
         check_file(f);
         ok(drep_close(f));
