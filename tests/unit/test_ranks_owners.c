@@ -331,6 +331,8 @@ static const struct {
 } hint_of[] = {{NULL, NULL},      {"cb_buffer_size", "5000"}, {"drep_checksum", "deferred"},
                {"cb_nodes", "2"}, {"drep_verify", "off"},     {"striping_unit", "16384"}};
 
+enum { HINTS = sizeof hint_of / sizeof *hint_of };
+
 START_TEST(test_parts_together)
 {
     struct pieces_of p;
@@ -341,7 +343,8 @@ START_TEST(test_parts_together)
     many.path = temp_path("many.drep");
     for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++)
         for (int pattern = 0; pattern < PATTERNS; pattern++)
-            for (size_t h = 0; h < sizeof hint_of / sizeof *hint_of; h++) {
+            for (int hinted = 0; hinted < 2; hinted++) {
+                size_t h = hinted ? 1 + (kind + (size_t)pattern) % (HINTS - 1) : 0;
                 int ranks = 2 + (int)(kind + h) % 3;
 
                 p = kinds[kind];
