@@ -84,14 +84,14 @@
  * 65,536 points or of points that are named twice, and of several choices of members.
  *
  * Memory of a collective write: the elements of the caller, the chunks that the rank encodes, until
- * they have places in the file, 16 MiB of others that it converts, and what it sends and gets of
- * elements, at most cb_buffer_size bytes each at a time (the smallest of the ranks' values; a chunk
- * that has more comes alone; contents of variable length are not counted).  With the hint
- * drep_mpi_window=BYTES, which rank 0 gives for all when the file is made or opened, filtered
- * chunks come BYTES of the dataset at a time, and are in the file before the next ones are encoded.
- * Neither changes the file of a collective write.  More than 65,536 points, points that are named
- * twice, and several choices of members travel, and wait, all at once; collective_buffering=false
- * lifts the bound of what travels.
+ * they have places in the file, and what it sends and gets of elements, at most cb_buffer_size
+ * bytes each at a time (the smallest of the ranks' values; a chunk that has more comes alone;
+ * contents of variable length are not counted).  With the hint drep_mpi_window=BYTES, which rank 0
+ * gives for all when the file is made or opened, filtered chunks come BYTES of the dataset at a
+ * time, and are in the file before the next ones are encoded.  Neither changes the file of a
+ * collective write.  More than 65,536 points, points that are named twice, and several choices of
+ * members travel, and wait, all at once; collective_buffering=false lifts the bound of what
+ * travels.
  *
  * With the hint drep_overlap=last, which rank 0 gives for all when the file is made or opened, an
  * element that several ranks have written is no error, nor is one that several write together: that

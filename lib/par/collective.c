@@ -40,7 +40,6 @@ struct meeting {
     bool patches;         /* some chunks are patched by their owners */
     struct united united; /* on rank 0; compact: on all ranks */
     struct windows windows;
-    struct buf kept; /* chunks of a window that are not brought together twice */
     /* Of the window: */
     struct parcels parcels;
     struct team_inbox in;
@@ -287,8 +286,6 @@ static int assemble_chunks(struct meeting *m)
                              .shares = &m->windows.now,
                              .how = m->how,
                              .loose = m->loose,
-                             .keeps = m->windows.kept,
-                             .kept = &m->kept,
                              .rank = m->team->rank};
     err = own_list(&m->own, &m->in);
     if (m->patches || (m->loose && ds->rec.layout == FMT_CHUNKED)) {
@@ -452,7 +449,6 @@ static void meeting_end(struct meeting *m)
 {
     window_release(m);
     windows_release(&m->windows);
-    buf_release(&m->kept);
     mem_free(m->remote.chunk);
     mem_free(m->given.piece);
     parcels_release(&m->parcels);

@@ -208,40 +208,6 @@ static bool is_kept(const struct owning *m, const struct owned *o)
            (o->completed || (conv_calls(&m->t->conv) && !ds->ft->type->variable));
 }
 
-/* True for a plain chunk that would be brought together a second time. */
-static bool comes_twice(const struct owning *m, const struct owned *o)
-{
-    const drep_dataset *ds = m->t->ds;
-
-    return o->whole && ds->chunks.nfilters == 0 && !ds->ft->type->variable && !is_kept(m, o) &&
-           !(o->own && o->npieces == 0 && share_in_memory(m->t, m->shares, o->own, o->size));
-}
-
-/* Makes room for what is kept. */
-static int reserve_kept(struct owning *m)
-{
-    uint64_t size = 0;
-
-    m->kept->len = 0;
-    for (size_t i = 0; i < m->n && size < m->keeps; i++)
-        size += comes_twice(m, &m->owned[i]) ? m->owned[i].size : 0;
-    return buf_reserve(m->kept, size < m->keeps ? size : m->keeps);
-}
-
-/* Brings a chunk together in what is kept. */
-static int bring_to_kept(struct owning *m, struct owned *o)
-{
-    int err = chunk_assemble(m->t, m->shares, o->own, m->rank, m->piece + o->piece, o->npieces,
-                             GROUND_FILL, m->kept->p + m->kept->len, o->size);
-
-    if (err)
-        return err;
-    o->bytes = m->kept->p + m->kept->len;
-    o->lent = true;
-    m->kept->len += (size_t)o->size;
-    return 0;
-}
-
 /* Brings one chunk together. */
 static int own_chunk(struct owning *m, struct work *w, struct owned *o)
 {
@@ -254,9 +220,6 @@ static int own_chunk(struct owning *m, struct work *w, struct owned *o)
         return own_patched(m, o, room);
     if (is_kept(m, o)) {
         err = bring_to_memory(m, o);
-        bytes = o->bytes;
-    } else if (o->size <= m->kept->size - m->kept->len && comes_twice(m, o)) {
-        err = bring_to_kept(m, o);
         bytes = o->bytes;
     } else {
         err = bring(m, o, room, &bytes);
@@ -272,7 +235,7 @@ int own_chunks(struct owning *m)
 {
     struct store *st = m->t->ds->file->st;
     struct work *w = work_take(st);
-    int err = w ? reserve_kept(m) : fail_nomem();
+    int err = w ? 0 : fail_nomem();
 
     for (size_t i = 0; !err && i < m->n; i++)
         err = own_chunk(m, w, &m->owned[i]);
@@ -503,8 +466,7 @@ uint64_t owned_kept(const struct owning *m)
 void owning_release(struct owning *m)
 {
     for (size_t i = 0; i < m->n; i++)
-        if (!m->owned[i].lent)
-            mem_free(m->owned[i].bytes);
+        mem_free(m->owned[i].bytes);
     mem_free(m->owned);
     mem_free(m->piece);
     buf_release(&m->report);

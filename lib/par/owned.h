@@ -1,10 +1,10 @@
 /* owned.h - the chunks that a rank brings together in a collective write.
  *
  * Whole chunks are encoded and summed here, and wait until rank 0 has given them places.  Plain
- * ones are not kept, but for a few MiB: they are brought together a second time when they are
- * written, which costs less than memory for all of them; and those are kept of which the file has a
- * part.  Plain chunks of which all ranks together write only a part are patched (patched.h). Others
- * are all rank 0's, whose store needs their elements. */
+ * ones are not kept: they are brought together a second time when they are written, which costs
+ * less than memory for all of them; but those are kept of which the file has a part.  Plain chunks
+ * of which all ranks together write only a part are patched (patched.h).  Others are all rank 0's,
+ * whose store needs their elements. */
 /* SPDX-License-Identifier: MIT */
 #ifndef PAR_OWNED_H
 #define PAR_OWNED_H
@@ -20,7 +20,6 @@ struct owned {
     uint64_t old;   /* bytes that the file had of it; size: and that it has afterwards */
     uint8_t *bytes; /* what the file will have, or NULL; a part: the elements, where they stand */
     uint64_t size, fixed; /* fixed: of the elements, before their heap */
-    bool lent;            /* bytes are in *owning.kept */
     uint64_t sum;         /* filtered: of all */
     uint32_t skipped;     /* filters */
     const struct share *own;
@@ -35,8 +34,6 @@ struct owning {
     enum together how;
     bool loose; /* a merge */
     int rank;
-    uint64_t keeps;      /* bytes of whole plain chunks at most */
-    struct buf *kept;    /* those that are not brought together a second time; borrowed */
     struct owned *owned; /* by chunk */
     size_t n, room;
     struct piece *piece;

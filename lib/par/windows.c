@@ -16,9 +16,6 @@
 
 enum { NOTICE = 16 };
 
-#define KEPT_MAX ((uint64_t)16 << 20)
-#define KEPT_BUFFERS 4 /* times cb_buffer_size, if that is less */
-
 /* What others send of one chunk. */
 struct due {
     uint64_t place, bytes;
@@ -155,62 +152,6 @@ static int gather_parts(struct windows *w, int failed)
     return err ? err : failed;
 }
 
-/* ---- what is kept ---- */
-
-static bool is_plain(const drep_dataset *ds)
-{
-    return ds->chunks.nfilters == 0 && !ds->ft->type->variable;
-}
-
-/* True for a chunk that this rank converts, and may keep until it has a place. */
-static bool is_convertible(const struct windows *w, const struct share *s)
-{
-    return s->whole && !s->leased && s->owner == w->team->rank;
-}
-
-/* Find out if windows can end where a rank has as much as it keeps: collective. */
-static int look_for_kept(struct windows *w, const struct transfer *t)
-{
-    const drep_dataset *ds = w->ds;
-    uint64_t own = 0, first = 0, last = 0;
-    uint64_t bounds[3] = {0}, sums[2];
-    int err;
-
-    for (size_t i = 0; !t->conv.copy && !conv_calls(&t->conv) && i < w->shares->n; i++) {
-        if (!is_convertible(w, &w->shares->share[i]))
-            continue;
-        last = (uint64_t)w->shares->share[i].chunk;
-        first = own == 0 ? last : first;
-        own += ds->chunks.payload;
-    }
-    bounds[0] = own;
-    bounds[1] = own > 0 ? UINT64_MAX - first : 0;
-    bounds[2] = last;
-    if ((err = team_reduce(w->team, TEAM_MAX, bounds, 3)) || bounds[0] <= w->kept)
-        return err;
-    sums[0] = last - first;
-    sums[1] = own > 0;
-    err = team_reduce(w->team, TEAM_SUM, sums, 2);
-    w->ends_kept = sums[1] > 1 && sums[0] / sums[1] >= (bounds[2] - ~bounds[1]) / 4 * 3;
-    return err;
-}
-
-/* The place behind what this rank may keep. */
-static uint64_t end_of_kept(const struct windows *w)
-{
-    const struct shares *s = w->shares;
-    uint64_t sum = 0, size = w->ds->chunks.payload;
-
-    for (size_t i = w->at; w->ends_kept && i < s->n; i++) {
-        if (!is_convertible(w, &s->share[i]))
-            continue;
-        if (sum > 0 && (sum > w->kept || size > w->kept - sum))
-            return place_of(w, &s->share[i]);
-        sum += size;
-    }
-    return UINT64_MAX;
-}
-
 /* ---- windows ---- */
 
 int windows_begin(struct windows *w, struct team *team, const struct transfer *t, struct shares *s,
@@ -241,10 +182,7 @@ int windows_begin(struct windows *w, struct team *team, const struct transfer *t
         w->chunks = r->buffering.window / ds->chunks.payload;
         w->chunks = w->chunks > 0 ? w->chunks : 1;
     }
-    w->kept = w->most < KEPT_MAX / KEPT_BUFFERS ? w->most * KEPT_BUFFERS : KEPT_MAX;
-    if (!err && !v[3] && is_plain(ds))
-        err = look_for_kept(w, t);
-    w->several = !v[3] && (v[0] > w->most / (uint64_t)team->size || w->chunks > 0 || w->ends_kept);
+    w->several = !v[3] && (v[0] > w->most / (uint64_t)team->size || w->chunks > 0);
     if (err || !w->several)
         return err;
     if (whole_first(ds) && s->n > 1)
@@ -298,7 +236,7 @@ static uint64_t end_of(const struct windows *w, const uint64_t *v)
 int windows_next(struct windows *w)
 {
     const struct shares *s = w->shares;
-    uint64_t v[2] = {UINT64_MAX, UINT64_MAX}, end = UINT64_MAX, due, kept;
+    uint64_t v[2] = {UINT64_MAX, UINT64_MAX}, end = UINT64_MAX, due;
     size_t first = w->at;
     int err = 0;
 
@@ -310,9 +248,7 @@ int windows_next(struct windows *w)
             v[0] = w->due[w->due_at].place;
         v[1] = end_of_sent(w);
         due = end_of_due(w);
-        kept = end_of_kept(w);
         v[1] = due < v[1] ? due : v[1];
-        v[1] = kept < v[1] ? kept : v[1];
         err = team_reduce(w->team, TEAM_MIN, v, 2);
         end = end_of(w, v);
     }

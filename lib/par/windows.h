@@ -3,10 +3,7 @@
  * A window is the shares of some chunks, which follow each other as rank 0's store asks for them:
  * in the order of the grid; of filtered chunks and of those with heaps first all that are written
  * whole.  It ends before a rank would send, or get, more than cb_buffer_size bytes of elements, and
- * among filtered chunks after drep_mpi_window bytes of the grid; but it has one chunk at least.  Of
- * plain elements that are converted it ends before a rank would have more whole chunks than it
- * keeps, which saves a second conversion, if all ranks have some almost everywhere: else they would
- * wait for each other.
+ * among filtered chunks after drep_mpi_window bytes of the grid; but it has one chunk at least.
  * The store makes the calls that it would make without windows, and gets the next one when it asks
  * for a chunk that is not here yet (remote.h): so the file does not depend on them.  What single
  * ranks have written is a call of the store for each window.
@@ -26,8 +23,6 @@ struct windows {
     bool several;                     /* there may be more than one */
     const struct byte_ranges *ranges; /* members that this rank writes, or NULL */
     uint64_t most;                    /* bytes that a rank sends or gets in one */
-    uint64_t kept;                    /* bytes of whole plain chunks that a rank keeps in one, */
-    bool ends_kept;                   /* and it has no more of them */
     uint64_t chunks;                  /* of the grid in one; 0: any number */
     uint64_t end;                     /* behind the last chunk of all ranks */
     size_t at;                        /* the first share that was not sent yet */

@@ -324,66 +324,6 @@ START_TEST(test_others_are_bounded)
 }
 END_TEST
 
-/* Whole slabs, which are converted: a rank keeps some until they have places, and a window ends
- * where it has so many, if all ranks have them side by side. */
-struct slabs {
-    bool rows;
-    uint64_t windows;
-};
-
-enum { SLABS = 64, SLAB = 1024 };
-
-static void tell_slabs(struct teller *me, drep_file *f)
-{
-    struct slabs *s = (struct slabs *)(uintptr_t)me->ctx;
-    const int64_t dims[2] = {SLABS, 2 * SLAB};
-    drep_spec spec =
-        DREP_SPEC(.type = DREP_UINT32_T, .rank = 2, .dims = dims, .layout = DREP_CONTIGUOUS);
-    int64_t start[2] = {0}, count[2] = {SLABS, 2 * SLAB};
-    uint32_t *v = calloc(SLABS * 2 * SLAB, sizeof *v);
-    drep_dataset *ds = NULL;
-
-    if (me->ranks > 1) {
-        count[!s->rows] /= 2;
-        start[!s->rows] = count[!s->rows] * me->rank;
-    }
-    for (int64_t i = 0; i < count[0] * count[1]; i++)
-        v[i] = (uint32_t)((start[0] + i / count[1]) * 104729 + start[1] + i % count[1]);
-    went(me, drep_dataset_create(f, "/x", &spec, &ds));
-    went(me, drep_write_box(ds, start, count, NULL, v, &DREP_XFER(.collective = me->ranks > 1)));
-    if (me->ranks > 1 && me->rank == 0)
-        s->windows = ranks_of(f)->counted.windows;
-    free(v);
-    drep_dataset_close(ds);
-}
-
-START_TEST(test_converted_slabs_are_kept)
-{
-    static const struct {
-        const char *datarep;
-        bool rows;
-        uint64_t windows;
-    } of[] = {{"external32", false, SLABS / 8}, {"external32", true, 1}, {"native", false, 1}};
-
-    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
-        struct slabs s = {.rows = of[i].rows};
-        struct story one = {.fn = tell_slabs,
-                            .ctx = &s,
-                            .datarep = of[i].datarep,
-                            .path = temp_path("one.drep"),
-                            .hint = "cb_buffer_size",
-                            .value = "8192"},
-                     many = one;
-
-        many.path = temp_path("many.drep");
-        story_alone(&one);
-        story_run_well(&many, 2);
-        same_file(one.path, many.path, of[i].datarep, 2);
-        ck_assert_uint_eq(s.windows, of[i].windows);
-    }
-}
-END_TEST
-
 /* Ranks write the same element in the last window: all of the write is taken back. */
 static void tell_overlap(struct teller *me, drep_file *f)
 {
@@ -451,7 +391,6 @@ int main(void)
     tcase_add_test(tc, test_files_are_the_same);
     tcase_add_test(tc, test_what_travels_and_waits_is_bounded);
     tcase_add_test(tc, test_others_are_bounded);
-    tcase_add_test(tc, test_converted_slabs_are_kept);
     tcase_add_test(tc, test_a_failure_in_the_last_window);
     suite_add_tcase(s, tc);
     return run_suite(s);
