@@ -68,6 +68,7 @@ int given_anew(struct chunks *cs, const uint64_t *coord, struct given_payload *g
         p.room = room;
         p.given = true;
         while (!(err = places_next(&p, err)) && p.batch > 0) {
+            /* Its place; the checksums follow when those of the blocks that stay are complete. */
             uint64_t at = places_given(&p, 0, given->sums);
 
             err = copy_chunk(cs->st, &old, at);
