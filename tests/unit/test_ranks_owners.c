@@ -348,7 +348,7 @@ START_TEST(test_parts_together)
                 int ranks = 2 + (int)(kind + h) % 3;
 
                 p = kinds[kind];
-                p.pattern = pattern;
+                p.pattern = (enum pattern)pattern;
                 p.height = HEIGHT;
                 p.width = pattern == MIXED ? WIDE : WIDTH;
                 if (pattern == SPOTS || pattern == TWICE)
