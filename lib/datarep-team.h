@@ -83,24 +83,28 @@
  * all ranks together.  A rank may write an element again; one that two ranks have written is
  * DREP_ERR_NOT_SAME, which names the chunk and the ranks.  Each chunk is brought together, encoded
  * and written by one of the ranks that have written to it, mostly the one that has most of it,
- * which reads what the file has of the rest; parts of contiguous datasets, and of plain chunks of
- * more than 16 MiB, by rank 0.
+ * which reads what the file has of the rest; of contiguous datasets, and of plain chunks of more
+ * than 16 MiB, the blocks of 4 KiB that change.  A collective write is brought together likewise.
+ * By rank 0 come parts of chunks that are filtered or have elements of variable length, of
+ * unfiltered datasets that grow, of more than 65,536 points or of points that are named twice, and
+ * of several choices of members.
  *
  * Memory of a collective write: the elements of the caller, the chunks that the rank encodes, until
  * they have places in the file, and what it sends and gets of elements, at most cb_buffer_size
  * bytes each at a time (the smallest of the ranks' values; a chunk that has more comes alone;
  * contents of variable length are not counted).  With the hint drep_mpi_window=BYTES, which rank 0
  * gives for all when the file is made or opened, filtered chunks come BYTES of the dataset at a
- * time, and are in the file before the next ones are encoded.  Neither changes the file.  Points
- * and members of elements travel, and wait, all at once, and so does what ranks have written alone;
- * collective_buffering=false lifts the bound of what travels.
+ * time, and are in the file before the next ones are encoded.  Neither changes the file of a
+ * collective write.  More than 65,536 points, points that are named twice, and several choices of
+ * members travel, and wait, all at once; collective_buffering=false lifts the bound of what
+ * travels.
  *
  * With the hint drep_overlap=last, which rank 0 gives for all when the file is made or opened, an
  * element that several ranks have written is no error, nor is one that several write together: that
  * of the highest rank counts; of members, those that it has named.  (Where ranks write to a compact
- * dataset alone, whole elements count.)  A collective write in which the boxes that surround what
- * two ranks write overlap is then put together by rank 0, and its file has the same content as that
- * of one process; where none overlap, the same bytes.
+ * dataset alone, whole elements count.)  The file of a collective write in which the boxes that
+ * surround what two ranks write overlap has then the same content as that of one process; where
+ * none overlap, the same bytes.
  *
  * drep_read() and drep_read_box() with .collective = 1 see all that was written, committed or not,
  * by whichever rank: what ranks have written alone to the dataset is brought together first.  Each

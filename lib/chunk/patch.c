@@ -11,6 +11,7 @@
 #include "chunk/cut.h"
 #include "chunk/edit.h"
 #include "chunk/last_block.h"
+#include "chunk/patch_given.h"
 #include "chunk/payload.h"
 #include "chunk/places.h"
 #include "chunk/plan.h"
@@ -97,12 +98,16 @@ static uint64_t growth_limit(const struct chunks *cs, const uint64_t *coord, uin
 static int patch_anew(struct chunks *cs, const uint64_t *coord, const struct patch *patch,
                       uint64_t old, const struct growth *how)
 {
+    uint64_t end = patch->offset + patch->size, size = end > old ? end : old;
     struct buf b = {0};
     struct places p;
     struct run_hit f;
-    int err = compose(cs, coord, patch, old, &b);
+    int err = patch->given ? 0 : compose(cs, coord, patch, old, &b);
 
-    if (!err) {
+    if (!err && patch->given) {
+        err = given_anew(cs, coord, patch->given, size,
+                         how->first ? 0 : growth_limit(cs, coord, size, old == 0));
+    } else if (!err) {
         err = places_begin(&p, cs, coord, 1, b.len);
         p.room = how->first ? 0 : growth_limit(cs, coord, b.len, old == 0);
         if (!err)
@@ -153,29 +158,17 @@ static void keep_last_block(struct store *st, const struct chunk_run *r, uint64_
                         r->sum[last / FMT_SUM_BLOCK]);
 }
 
-/* Lengthen the only chunk of a run within `space` bytes. */
-static int grow(struct chunks *cs, struct run_hit *f, const struct patch *patch, uint64_t space)
+/* Write what makes the only chunk of a run longer: from its last block on old bytes, fill, new
+ * ones.
+ */
+static int append_bytes(struct store *st, const struct chunk_run *r, const struct patch *patch)
 {
-    struct store *st = cs->st;
-    uint64_t old = f->run->rec.size, end = patch->offset + patch->size;
+    uint64_t old = r->rec.size, end = patch->offset + patch->size;
     uint64_t low = old / FMT_SUM_BLOCK * FMT_SUM_BLOCK;
     struct buf b = {0};
-    struct chunk_run *r;
-    int err = run_open(cs, f);
+    int err = buf_reserve(&b, end - low);
 
-    if (!err)
-        err = run_capture(st, f->run, 1);
-    if (!err)
-        err = run_reserve(f->run, sums_of(end));
-    if (!err)
-        err = buf_reserve(&b, end - low);
-    if (err) {
-        buf_release(&b);
-        return err;
-    }
-    r = f->run;
-    /* Compose the bytes from the last old block on: old ones, fill, new ones. */
-    if (low < old)
+    if (!err && low < old)
         err = read_last_block(st, r, low, b.p);
     if (!err) {
         if (patch->offset > old)
@@ -188,6 +181,28 @@ static int grow(struct chunks *cs, struct run_hit *f, const struct patch *patch,
     if (!err)
         keep_last_block(st, r, end, b.p, low);
     buf_release(&b);
+    return err;
+}
+
+/* Lengthen the only chunk of a run within `space` bytes. */
+static int grow(struct chunks *cs, struct run_hit *f, const struct patch *patch, uint64_t space)
+{
+    struct store *st = cs->st;
+    uint64_t end = patch->offset + patch->size;
+    struct chunk_run *r;
+    int err = run_open(cs, f);
+
+    if (!err)
+        err = run_capture(st, f->run, 1);
+    if (!err)
+        err = run_reserve(f->run, sums_of(end));
+    if (err)
+        return err;
+    r = f->run;
+    if (patch->given)
+        given_sums(r->sum, patch->given, r->rec.size, end);
+    else
+        err = append_bytes(st, r, patch);
     if (err)
         return err;
     r->rec.size = end;
@@ -226,6 +241,9 @@ static int patch_in_place(struct chunks *cs, struct run_hit *f, const struct pat
             return err;
         f->run->dirty = true;
         store_changed(st);
+        if (patch->given)
+            return given_over(st, f->run, f->index, patch->offset, patch->size, patch->given,
+                              kind == STEP_NOTED);
         return payload_patch(st, f->run, f->index, patch->offset, patch->size, patch->p,
                              kind == STEP_NOTED);
     }
@@ -308,7 +326,7 @@ static int patch_stretch(struct chunks *cs, const uint64_t *coord, const struct 
     int err = run_find(cs, coord, &f);
 
     part.offset += from;
-    part.p += from;
+    part.p = patch->given ? NULL : patch->p + from;
     part.size = to - from;
     return err ? err : patch_found(cs, coord, &f, &part);
 }
@@ -357,7 +375,7 @@ static bool slab_moves(struct chunks *cs, uint64_t slab)
 
 /* Bytes that were not verified would get checksums that agree with them, so then nothing is done.
  */
-int slabs_move(struct chunks *cs, uint64_t slab, uint64_t first, uint64_t n)
+int slabs_move(struct chunks *cs, uint64_t slab, uint64_t first, uint64_t n, bool given)
 {
     uint64_t done = 0, have = cs->payload;
     struct buf b = {0};
@@ -365,6 +383,8 @@ int slabs_move(struct chunks *cs, uint64_t slab, uint64_t first, uint64_t n)
 
     if (!cs->st->opts.verify || !slab_moves(cs, slab))
         return 0;
+    if (given)
+        return given_slabs(cs, first, n);
     if ((err = buf_reserve(&b, n * cs->payload)))
         return err;
     while (!err && done < n && have >= cs->payload) {

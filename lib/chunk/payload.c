@@ -407,12 +407,15 @@ int payload_patch(struct store *st, struct chunk_run *r, uint32_t index, uint64_
     return err;
 }
 
-int payload_note(struct store *st, const struct chunk_run *r, uint32_t index)
+int payload_note(struct store *st, const struct chunk_run *r, uint32_t index, bool given)
 {
     uint64_t size = r->rec.size, offset = r->rec.offset + index * size;
     uint8_t *old = mem_alloc(size ? size : 1);
-    int err = old ? payload_read(st, r, index, 1, old) : DREP_ERR_NOMEM;
+    int err = old ? 0 : DREP_ERR_NOMEM;
 
+    if (!err)
+        err = given ? payload_bytes(st, old, (size_t)size, offset)
+                    : payload_read(st, r, index, 1, old);
     if (!err)
         err = undo_image(st, offset, old, (size_t)size);
     mem_free(old);
@@ -424,7 +427,20 @@ void payload_sums(const struct store *st, const uint8_t *p, size_t size, uint64_
     sum_new(st, p, size, sums);
 }
 
-int payload_copy(struct store *st, uint64_t from, uint64_t size, uint64_t to)
+int payload_raw(struct store *st, void *p, size_t size, uint64_t offset)
+{
+    return payload_bytes(st, p, size, offset);
+}
+
+/* Complete the checksums of bytes that were copied. */
+static void sum_copied(const struct store *st, const uint8_t *p, size_t size, uint64_t *sums)
+{
+    for (size_t at = 0; at < size; at += BLOCK, sums++)
+        if (*sums == 0 || st->opts.deferred)
+            sum_new(st, p + at, size - at < BLOCK ? size - at : BLOCK, sums);
+}
+
+int payload_copy_summed(struct store *st, uint64_t from, uint64_t size, uint64_t to, uint64_t *sums)
 {
     struct buf b = {0};
     int err = buf_room(&b, size < PIECE_BYTES ? size : PIECE_BYTES);
@@ -435,12 +451,21 @@ int payload_copy(struct store *st, uint64_t from, uint64_t size, uint64_t to)
         err = payload_bytes(st, b.p, now, from);
         if (!err)
             err = st->io->ops->write_at(st->io, b.p, now, to);
+        if (!err && sums) {
+            sum_copied(st, b.p, now, sums);
+            sums += sums_of(now);
+        }
         from += now;
         to += now;
         size -= now;
     }
     buf_release(&b);
     return err;
+}
+
+int payload_copy(struct store *st, uint64_t from, uint64_t size, uint64_t to)
+{
+    return payload_copy_summed(st, from, size, to, NULL);
 }
 
 /* ---- absent checksums ---- */

@@ -22,8 +22,9 @@ int payload_append(struct store *st, const uint8_t *p, uint64_t have, uint64_t s
 int payload_patch(struct store *st, struct chunk_run *r, uint32_t index, uint64_t offset,
                   uint64_t size, const uint8_t *p, int noted);
 
-/* Keep the bytes of a chunk of an open run for undo: somebody else is going to overwrite them. */
-int payload_note(struct store *st, const struct chunk_run *r, uint32_t index);
+/* Keep the bytes of a chunk of an open run for undo: somebody else is going to overwrite them.
+ * given: or has been told to, so that they need not have their checksums. */
+int payload_note(struct store *st, const struct chunk_run *r, uint32_t index, bool given);
 /* Compute the checksums of a chunk's payload, or leave them out. */
 void payload_sums(const struct store *st, const uint8_t *p, size_t size, uint64_t *sums);
 
@@ -41,6 +42,12 @@ int payload_filtered(struct store *st, const struct chunk_rec *rec, int verify, 
 
 /* Copy bytes of the file to another place. */
 int payload_copy(struct store *st, uint64_t from, uint64_t size, uint64_t to);
+/* Likewise a chunk with the checksums of its blocks, of which absent ones are computed; or all are
+ * left out.  Nothing is verified: a wrong checksum stays wrong. */
+int payload_copy_summed(struct store *st, uint64_t from, uint64_t size, uint64_t to,
+                        uint64_t *sums);
+/* Read bytes as they are, not verified. */
+int payload_raw(struct store *st, void *p, size_t size, uint64_t offset);
 
 /* Count the absent checksums of a run; compute them from the file. */
 uint64_t payload_absent(const struct chunk_run *r);

@@ -102,7 +102,7 @@ static int note_old(const struct places *p, uint64_t i)
 
     if (err)
         return err;
-    err = payload_note(st, f.run, f.index);
+    err = payload_note(st, f.run, f.index, p->given);
     run_done(st, &f);
     return err;
 }

@@ -494,7 +494,7 @@ static int patch_part(struct transfer *t, const struct chunk_part *p)
 {
     struct buf b = {0};
     struct part_mover m;
-    struct scatter s = {.c = &m.c, .coord = p->coord, .b = &b};
+    struct scatter s = {.m = &m, .c = &m.c, .coord = p->coord, .b = &b};
     int err = part_begin(&m, t, p->n);
 
     if (err)

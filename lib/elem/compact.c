@@ -80,7 +80,7 @@ static int compact_part(struct part_mover *m, struct buf *b, struct buf *heap)
     c->heap_out = heap;
     s.payload = b->p;
     part_take(m, memory_run, NULL, &s);
-    if (t->from && (err = source_elements(t, &(uint64_t){0}, c)))
+    if (t->from && (err = source_elements(m, &(uint64_t){0})))
         return err;
     err = selection_is_box(t->sel) ? box_runs(m) : selection_stretches(t->sel, stretch, &other);
     err = part_flush(m, err);

@@ -552,7 +552,9 @@ static int move_group(struct flat_writer *f, int64_t slab)
     f->moved = slab / f->group;
     first = f->moved * f->group;
     n = full - first < f->group ? full - first : f->group;
-    return slab < full ? slabs_move(&ds->chunks, (uint64_t)slab, (uint64_t)first, (uint64_t)n) : 0;
+    return slab < full ? slabs_move(&ds->chunks, (uint64_t)slab, (uint64_t)first, (uint64_t)n,
+                                    f->t->from != NULL)
+                       : 0;
 }
 
 /* Patches a run of one slab; runs of the slab before are flushed first. */
@@ -565,7 +567,7 @@ static int write_part(struct flat_writer *f, int64_t slab, int64_t in, int64_t s
         err = part_flush(&f->m, 0);
     f->coord = (uint64_t)slab;
     if (!err && f->t->from)
-        err = source_elements(f->t, &f->coord, &f->m.c);
+        err = source_elements(&f->m, &f->coord);
     if (!err && f->group > 0 && slab / f->group != f->moved)
         err = move_group(f, slab);
     if (!err)
@@ -631,7 +633,7 @@ static int write_box(struct transfer *t)
         return err;
     }
     f->t = t;
-    f->s = (struct scatter){.t = f->m.t, .c = &f->m.c, .coord = &f->coord, .b = &f->b};
+    f->s = (struct scatter){.t = f->m.t, .m = &f->m, .c = &f->m.c, .coord = &f->coord, .b = &f->b};
     part_take(&f->m, scatter_run, scatter_flush, &f->s);
     whole_box(t, k0, k1, from, len);
     f->moved = -1;

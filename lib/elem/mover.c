@@ -217,8 +217,8 @@ static int source_run(struct part_mover *m, int64_t at, int64_t step, int64_t n)
 {
     int err = 0;
 
-    if (step == 1)
-        return m->fn(m->ctx, at, 1, n, at);
+    if (step == 1 || m->given)
+        return m->fn(m->ctx, at, step, n, at);
     for (int64_t i = 0; !err && i < n; i++)
         err = m->fn(m->ctx, at + i * step, 1, 1, at + i * step);
     return err;

@@ -15,6 +15,7 @@
 typedef int flush_fn(void *ctx);
 
 struct part_stage;
+struct given_payload;
 
 struct part_mover {
     struct transfer *t;       /* as the layout sees it */
@@ -23,6 +24,7 @@ struct part_mover {
     run_fn *fn;               /* the layout's, for the runs that come */
     flush_fn *flush;          /* may be NULL */
     void *ctx;
+    struct given_payload *given; /* of a source: its elements are not here (source.h) */
 };
 
 /* Begins a part of about n elements; the mover must stay where it is until part_end(), which gives

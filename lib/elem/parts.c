@@ -129,7 +129,7 @@ int part_runs(struct part_mover *m, const struct chunk_part *p, run_fn *fn, flus
     int err = 0;
 
     part_take(m, fn, flush, ctx);
-    if (m->t->from && (err = source_elements(m->t, p->coord, &m->c)))
+    if (m->t->from && (err = source_elements(m, p->coord)))
         return err;
     if (m->stage || m->t->from) {
         fn = part_run;

@@ -44,9 +44,9 @@ int part_payload(struct transfer *t, const struct chunk_part *p, uint8_t *b, uin
 /* Changes bytes of a chunk without variable parts. A chunk that is not stored completely must be
  * completed with fill, which the functions may have been unable to make. */
 static int dataset_patch(drep_dataset *ds, const uint64_t *coord, uint64_t offset, uint64_t size,
-                         const void *bytes)
+                         const void *bytes, struct given_payload *given)
 {
-    const struct patch patch = {offset, size, bytes, ds->fill, (size_t)ds->esize};
+    const struct patch patch = {offset, size, bytes, ds->fill, (size_t)ds->esize, given};
     uint64_t have = 0;
     int err = ds->fill_err != 0 ? chunk_size(&ds->chunks, coord, &have) : 0;
 
@@ -78,15 +78,15 @@ int scatter_flush(void *scatter)
 {
     struct scatter *s = scatter;
     drep_dataset *ds = s->t->ds;
-    const void *bytes;
+    const void *bytes = NULL;
     int err = 0;
 
     if (s->n == 0)
         return 0;
-    if (s->n == 1 && s->run[0].step == 1 && s->c->copy) {
+    if (!s->m->given && s->n == 1 && s->run[0].step == 1 && s->c->copy) {
         bytes = plain_memory(s->t, s->run[0].mem);
         conv_count(s->c, s->run[0].n);
-    } else {
+    } else if (!s->m->given) {
         err = buf_reserve(s->b, s->high - s->low);
         if (!err)
             err = read_holes(s);
@@ -97,7 +97,7 @@ int scatter_flush(void *scatter)
         bytes = s->b->p;
     }
     if (!err)
-        err = dataset_patch(ds, s->coord, s->low, s->high - s->low, bytes);
+        err = dataset_patch(ds, s->coord, s->low, s->high - s->low, bytes, s->m->given);
     s->n = 0;
     return err;
 }

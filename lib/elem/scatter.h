@@ -12,6 +12,7 @@
 /* Runs of one unfiltered chunk, upwards: those near each other are patched together. */
 struct scatter {
     struct transfer *t;
+    const struct part_mover *m;
     struct conv *c;
     const uint64_t *coord;
     struct buf *b;

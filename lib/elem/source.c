@@ -56,15 +56,17 @@ int source_place_one(const struct transfer *t, const uint64_t *coord)
     return err;
 }
 
-int source_elements(struct transfer *t, const uint64_t *coord, struct conv *c)
+int source_elements(struct part_mover *m, const uint64_t *coord)
 {
+    struct part_source *from = m->t->from;
     struct source_elements here;
-    int err = t->from->ops->elements(t->from, number_of(t, coord), &here);
+    int err = from->ops->elements(from, number_of(m->t, coord), &here);
 
     if (err)
         return err;
-    t->mem = here.elements;
-    c->heap = here.heap;
-    c->heap_size = here.heap_size;
+    m->given = here.given;
+    m->t->mem = here.elements;
+    m->c.heap = here.heap;
+    m->c.heap_size = here.heap_size;
     return 0;
 }

@@ -2,12 +2,14 @@
  *
  * A source has them by chunks, numbered as the grid does.  Of a chunk that is written whole it has
  * the size and the checksums, and learns where the store has placed it: its payload gets there
- * another way.  Of other chunks it has the elements, where they stand in the chunk. */
+ * another way.  Of a plain chunk that is written in part it may have just the checksums that this
+ * one has afterwards.  Of other chunks it has the elements, where they stand in the chunk. */
 /* SPDX-License-Identifier: MIT */
 #ifndef ELEM_SOURCE_H
 #define ELEM_SOURCE_H
 
-#include "elem/transfer.h"
+#include "chunk/patch_given.h"
+#include "elem/mover.h"
 
 /* A payload that is written by somebody else. */
 struct encoded_chunk {
@@ -19,11 +21,12 @@ struct encoded_chunk {
 };
 
 /* Elements of a chunk from its first on, and the heap that they refer to; those that are not
- * written have no meaning. */
+ * written have no meaning.  Or what the chunk will be, if somebody else writes them. */
 struct source_elements {
     char *elements;
     const uint8_t *heap;
     size_t heap_size;
+    struct given_payload *given; /* NULL: the elements are here */
 };
 
 /* The store asks in the order of the grid, mostly. */
@@ -46,7 +49,7 @@ bool source_whole(const struct transfer *t, const uint64_t *coord);
  * filtered or has a heap. */
 int source_place(const struct transfer *t, const uint64_t *coords, uint64_t n, uint64_t size);
 int source_place_one(const struct transfer *t, const uint64_t *coord);
-/* Let the transfer's memory be the elements of this chunk; c: of the part. */
-int source_elements(struct transfer *t, const uint64_t *coord, struct conv *c);
+/* Let the elements of this chunk be the memory of the part's transfer, or m->given be set. */
+int source_elements(struct part_mover *m, const uint64_t *coord);
 
 #endif

@@ -37,6 +37,7 @@ struct meeting {
     bool loose;         /* the elements come from writes of single ranks */
     struct shares shares;
     enum together how;
+    bool patches;         /* some chunks are patched by their owners */
     struct united united; /* on rank 0; compact: on all ranks */
     struct windows windows;
     /* Of the window: */
@@ -115,13 +116,18 @@ int collective_meet(const drep_dataset *ds, const char *name, int err)
 /* Everybody learns who owns which chunk.  `err` is of cutting. */
 static int deal_chunks(struct meeting *m, int err)
 {
-    bool several = !m->loose && m->how != TOGETHER_PARTS && m->ds->rec.layout != FMT_COMPACT;
+    uint64_t patches = 0;
 
     err = meeting_agree(m, err);
     if (!err)
         err = shares_meet(m->team, m->ds, m->how, &m->shares);
+    for (size_t i = 0; i < m->shares.n; i++)
+        patches |= m->shares.share[i].patched;
+    if (!err && chunk_is_patched(m->ds, m->how, false))
+        err = team_reduce(m->team, TEAM_MAX, &patches, 1);
+    m->patches = patches;
     if (!err)
-        err = windows_begin(&m->windows, m->team, m->t, &m->shares, several);
+        err = windows_begin(&m->windows, m->team, m->t, &m->shares, m->how, m->patches);
     return m->windows.several ? meeting_agree(m, err) : err;
 }
 
@@ -172,7 +178,7 @@ static int take_parts(struct meeting *m)
     for (size_t i = 0; !err && i < m->own.n; i++) {
         const struct owned *o = &m->own.owned[i];
 
-        if (!o->whole)
+        if (!o->whole && !o->patched)
             err = add_remote(m, &(struct remote_chunk){.chunk = o->chunk,
                                                        .elements = (char *)o->bytes,
                                                        .heap = o->bytes + o->fixed,
@@ -195,21 +201,27 @@ static int take_reports(struct meeting *m, int rank)
     bool filtered = m->ds->chunks.nfilters > 0;
 
     while (p < end) {
+        bool patched = load_u64(p + 16) == REPORT_PATCHED;
         struct remote_chunk c = {.chunk = (int64_t)load_u64(p),
-                                 .whole = true,
+                                 .whole = !patched,
+                                 .patched = patched,
                                  .owner = rank,
                                  .encoded = {.size = load_u64(p + 8),
-                                             .skipped = (uint32_t)load_u64(p + 16),
-                                             .offset = load_u64(p + 24),
+                                             .skipped = patched ? 0 : (uint32_t)load_u64(p + 16),
+                                             .offset = patched ? 0 : load_u64(p + 24),
                                              .sums = (uint64_t *)(void *)(p + 32)}};
         uint64_t n = filtered ? 1 : sums_of(c.encoded.size);
 
         for (uint64_t i = 0; i < n; i++)
             c.encoded.sums[i] = load_u64(p + 32 + i * 8);
         c.leased = c.encoded.placed = c.encoded.offset > 0;
+        if (!filtered)
+            c.given = (struct given_payload){.size = c.encoded.size, .sums = c.encoded.sums};
+        c.stretches = patched ? (size_t)load_u64(p + 24) : 0;
+        c.stretch = p + 32 + n * 8;
         if (add_remote(m, &c))
             return fail_nomem();
-        p += 32 + n * 8;
+        p += 32 + n * 8 + c.stretches * 16;
     }
     return 0;
 }
@@ -270,10 +282,13 @@ static int assemble_chunks(struct meeting *m)
     struct buf records = {0};
     int err;
 
-    m->own =
-        (struct owning){.t = m->t, .shares = &m->windows.now, .how = m->how, .rank = m->team->rank};
+    m->own = (struct owning){.t = m->t,
+                             .shares = &m->windows.now,
+                             .how = m->how,
+                             .loose = m->loose,
+                             .rank = m->team->rank};
     err = own_list(&m->own, &m->in);
-    if (m->loose && ds->rec.layout == FMT_CHUNKED) {
+    if (m->patches || (m->loose && ds->rec.layout == FMT_CHUNKED)) {
         if (!err)
             err = owned_completed(&m->own, &wanted);
         err = records_lend(m->team, ds, &wanted, &records, err);
@@ -311,16 +326,6 @@ static int window_take(struct meeting *m)
     return 0;
 }
 
-/* Rank 0: all chunks of a window have places. */
-static int all_placed(const struct meeting *m)
-{
-    for (size_t i = 0; i < m->remote.n; i++)
-        if (m->remote.chunk[i].whole && !m->remote.chunk[i].encoded.placed)
-            return fail(DREP_ERR_FAILED, "chunk number %lld got no place",
-                        (long long)m->remote.chunk[i].chunk);
-    return 0;
-}
-
 static void window_release(struct meeting *m)
 {
     owning_release(&m->own);
@@ -340,7 +345,7 @@ static int window_write(struct meeting *m, int mine)
     int err;
 
     if (team->rank == 0 && !mine)
-        mine = all_placed(m);
+        mine = remote_places(m->ds, &m->remote);
     if (team->rank == 0 && !mine && !m->loose && m->windows.last)
         leases_grant_again(m->ds->file, ranks_of(m->ds->file), grant);
     err = places_give(team, &m->remote, mine, grant, sizeof grant, &places);
@@ -374,33 +379,49 @@ static int next_window(void *ctx)
     return err ? err : m->lost;
 }
 
-/* Rank 0 places, the owners write. */
-static int place_and_write(struct meeting *m)
+/* Rank 0's store writes a window of what single ranks have written. */
+static int write_given(struct meeting *m)
+{
+    int err = m->lost;
+
+    m->given.n = 0;
+    if (!err)
+        err = given_make(&m->given, &m->own, &m->remote, &m->united.call->sel.count);
+    return err ? err : store_writes(m);
+}
+
+/* Rank 0's store makes the calls of one process, and gets windows as it asks for chunks. */
+static int write_called(struct meeting *m)
 {
     struct windows *w = &m->windows;
-    int err = window_take(m);
+    int err = m->lost;
 
-    if (err || m->team->rank > 0) {
-        while (!err && !(err = window_write(m, 0)) && !w->last)
-            err = window_take(m);
-        return err;
-    }
     if (w->several) {
         m->remote.more = next_window;
         m->remote.ctx = m;
         m->remote.part = w->part;
         m->remote.nparts = w->nparts;
     }
-    err = m->lost;
-    if (!err && m->loose)
-        err = given_make(&m->given, &m->own, &m->remote, &m->united.call->sel.count);
     if (!err)
         err = store_writes(m);
-    if (m->stopped)
-        return err;
     if (!err && !w->last)
         err = fail(DREP_ERR_FAILED, "chunks came in a window that nobody asked for");
-    return window_write(m, err);
+    return err;
+}
+
+/* Rank 0 places, the owners write. */
+static int place_and_write(struct meeting *m)
+{
+    int err = window_take(m);
+
+    if (!err && m->team->rank == 0 && !m->loose) {
+        err = write_called(m);
+        return m->stopped ? err : window_write(m, err);
+    }
+    while (!err && !(err = window_write(m, m->team->rank == 0 ? write_given(m) : 0)) &&
+           !m->windows.last)
+        err = window_take(m);
+    return err;
 }
 
 /* Compact datasets are entries, which each rank has for itself: all of them get the elements. */

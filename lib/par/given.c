@@ -27,6 +27,17 @@ static int add_stepped(struct given *g, int64_t chunk, int64_t at, int64_t step,
     return err;
 }
 
+/* What its owner writes of a patched chunk. */
+static int add_stretches(struct given *g, const struct remote_chunk *c)
+{
+    int err = 0;
+
+    for (size_t i = 0; !err && i < c->stretches; i++)
+        err = add_piece(g, c->chunk, (int64_t)load_u64(c->stretch + i * 16),
+                        (int64_t)load_u64(c->stretch + i * 16 + 8));
+    return err;
+}
+
 static int by_place(const void *a, const void *b)
 {
     const struct cut_run *x = a, *y = b;
@@ -63,9 +74,12 @@ int given_make(struct given *g, const struct owning *own, struct remote *remote,
     for (size_t i = 0; !err && i < remote->n; i++)
         if (remote->chunk[i].whole && !remote->chunk[i].leased)
             err = chunk_rows(&own->t->ds->rec, remote->chunk[i].chunk, add_piece, g);
+        else if (remote->chunk[i].patched)
+            err = add_stretches(g, &remote->chunk[i]);
     /* Some came as pieces from this rank, too. */
     for (size_t i = 0; !sends_itself(own->t->ds, s) && !err && i < s->n; i++)
-        for (size_t k = 0; !s->share[i].whole && !err && k < s->share[i].runs; k++) {
+        for (size_t k = 0;
+             !s->share[i].whole && !s->share[i].patched && !err && k < s->share[i].runs; k++) {
             const struct share_run *run = &s->run[s->share[i].first + k];
 
             err = add_stepped(g, run->chunk, run->at, run->step, run->n);
@@ -74,7 +88,7 @@ int given_make(struct given *g, const struct owning *own, struct remote *remote,
         for (uint64_t k = 0; k < own->piece[i].runs && !err; k++) {
             struct share_run run = piece_run(&own->piece[i], k);
 
-            if (!remote_is_whole(remote, run.chunk))
+            if (!remote_is_owned(remote, run.chunk))
                 err = add_stepped(g, run.chunk, run.at, run.step, run.n);
         }
     if (g->n > 1)

@@ -1,7 +1,8 @@
 /* given.h - elements of a merge, for which there is no selection.
  *
  * What single ranks have written may be anything; the store gets it as pieces that are cut already
- * (parts.h): all of the chunks that are written whole, and of the others what came to rank 0. */
+ * (parts.h): all of the chunks that are written whole, what owners write of patched ones, and of
+ * the others what came to rank 0. */
 /* SPDX-License-Identifier: MIT */
 #ifndef PAR_GIVEN_H
 #define PAR_GIVEN_H

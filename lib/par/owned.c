@@ -9,9 +9,13 @@
 #include "chunk/write.h"
 #include "elem/payload.h"
 #include "par/ranks.h"
+#include "par/patched.h"
+#include "par/placement.h"
 #include "format/block.h"
 
 #include <string.h>
+
+#define LARGE ((uint64_t)16 << 20) /* bytes of a chunk whose memory is given back */
 
 static int put_u64(struct buf *b, uint64_t v)
 {
@@ -138,6 +142,60 @@ static int bring_to_memory(const struct owning *m, struct owned *o)
     return err;
 }
 
+/* Report a patched chunk: where it is written, and the checksums there. */
+static int report_patched(struct owning *m, const struct owned *o, const struct patched *p,
+                          const uint8_t *bytes)
+{
+    uint64_t *sums = mem_zalloc(p->blocks + 1, sizeof *sums), from, to = 0, stretches = 0;
+    const struct store *st = m->t->ds->file->st;
+    int err = sums ? put_u64(&m->report, (uint64_t)o->chunk) : fail_nomem();
+    int64_t first, end = 0;
+
+    while (!err && patched_next(p, &from, &to))
+        payload_sums(st, bytes + from, (size_t)(to - from), sums + from / FMT_SUM_BLOCK);
+    while (m->loose && patched_stretch(p, &first, &end))
+        stretches++;
+    if (!err)
+        err = put_u64(&m->report, o->size);
+    if (!err)
+        err = put_u64(&m->report, REPORT_PATCHED);
+    if (!err)
+        err = put_u64(&m->report, stretches);
+    for (uint64_t i = 0; !err && i < p->blocks; i++)
+        err = put_u64(&m->report, sums[i]);
+    for (end = 0; !err && stretches > 0 && patched_stretch(p, &first, &end);) {
+        err = put_u64(&m->report, (uint64_t)first);
+        if (!err)
+            err = put_u64(&m->report, (uint64_t)(end - first));
+    }
+    mem_free(sums);
+    return err;
+}
+
+/* Bring a patched chunk together.  A user's functions are not called a second time: then it is
+ * kept.
+ */
+static int own_patched(struct owning *m, struct owned *o, struct buf *room)
+{
+    struct buf large = {0};
+    struct patched p;
+    int err = patched_begin(&p, m, o);
+
+    room = o->fixed > LARGE ? &large : room;
+
+    if (!err)
+        err = patched_bring(&p, 0, room);
+    if (!err)
+        err = report_patched(m, o, &p, room->p);
+    if (!err && conv_calls(&m->t->conv) && !(o->bytes = mem_alloc(o->size + 1)))
+        err = fail_nomem();
+    if (!err && o->bytes)
+        memcpy(o->bytes, room->p, (size_t)o->size);
+    patched_release(&p);
+    buf_release(&large);
+    return err;
+}
+
 /* True for a chunk that is not encoded, and must not be brought together a second time: a user's
  * functions would be called again, or the file has changed.  Variable length came converted. */
 static bool is_kept(const struct owning *m, const struct owned *o)
@@ -158,6 +216,8 @@ static int own_chunk(struct owning *m, struct work *w, struct owned *o)
     const uint8_t *bytes;
     int err;
 
+    if (o->patched)
+        return own_patched(m, o, room);
     if (is_kept(m, o)) {
         err = bring_to_memory(m, o);
         bytes = o->bytes;
@@ -220,6 +280,7 @@ static int list_chunk(struct owning *m, int64_t chunk, const struct share *own, 
     if (ds->rec.layout != FMT_CHUNKED) /* the last slab may be short */
         o->size = bytes_of(ds, chunk_extent(&ds->rec, chunk));
     o->fixed = o->size;
+    o->patched = own ? own->patched : !o->whole && chunk_is_patched(ds, m->how, ranges);
     o->completed = is_completed(m, o, ranges ? -1 : total);
     return 0;
 }
@@ -253,7 +314,7 @@ int own_list(struct owning *m, const struct team_inbox *in)
 int owned_completed(const struct owning *m, struct shares *out)
 {
     for (size_t i = 0; i < m->n; i++) {
-        if (!m->owned[i].completed)
+        if (!m->owned[i].completed && !m->owned[i].patched)
             continue;
         if (VEC_ROOM(out->share, out->n, out->room, 1))
             return fail_nomem();
@@ -314,6 +375,45 @@ static int adjoining_add(struct adjoining *s, const uint8_t *bytes, size_t size,
     return 0;
 }
 
+/* Write the blocks of a patched chunk, from its first `end` bytes, to where it is at `place`. */
+static int write_blocks(struct owning *m, const struct patched *p, const uint8_t *bytes,
+                        uint64_t place, uint64_t end, struct adjoining *joined)
+{
+    uint64_t from, to = 0;
+    int err = 0;
+
+    while (!err && patched_next(p, &from, &to) && from < end) {
+        uint64_t size = (to < end ? to : end) - from;
+
+        err = adjoining_add(joined, bytes + from, (size_t)size, place + from, false);
+        ranks_of(m->t->ds->file)->counted.written += size;
+    }
+    return err;
+}
+
+/* Write a patched chunk to where it is, and where it would have left bytes. */
+static int write_patched(struct owning *m, struct owned *o, const uint8_t *told, struct buf *room,
+                         struct adjoining *joined)
+{
+    uint64_t place = load_u64(told), left = load_u64(told + 16);
+    const uint8_t *bytes = o->bytes;
+    struct buf large = {0};
+    struct patched p;
+    int err = patched_begin(&p, m, o);
+
+    room = o->fixed > LARGE ? &large : room;
+    if (!err && !bytes)
+        err = patched_bring(&p, place, room);
+    bytes = bytes ? bytes : room->p;
+    if (!err && left > 0)
+        err = write_blocks(m, &p, bytes, load_u64(told + 8), left, joined);
+    if (!err)
+        err = write_blocks(m, &p, bytes, place, UINT64_MAX, joined);
+    patched_release(&p);
+    buf_release(&large);
+    return err;
+}
+
 /* Elements are converted again without a report, which has counted them. */
 int owned_write(struct owning *m, struct io *io, const uint8_t *places, size_t size)
 {
@@ -328,9 +428,13 @@ int owned_write(struct owning *m, struct io *io, const uint8_t *places, size_t s
     m->t->xfer = NULL;
     m->t->conv.opts.report = NULL; /* for now */
     for (size_t i = 0, k = 0; !err && i < m->n && k < size; i++) {
-        const struct owned *o = &m->owned[i];
+        struct owned *o = &m->owned[i];
         const uint8_t *bytes = o->bytes;
 
+        if (o->patched) {
+            err = write_patched(m, o, places + k, room, &joined);
+            k += PLACE_PATCHED;
+        }
         if (!o->whole)
             continue;
         if (!bytes)
@@ -339,7 +443,7 @@ int owned_write(struct owning *m, struct io *io, const uint8_t *places, size_t s
             err = adjoining_add(&joined, bytes, (size_t)o->size, load_u64(places + k),
                                 bytes != room->p);
         ranks_of(m->t->ds->file)->counted.written += o->size;
-        k += 8;
+        k += PLACE_WHOLE;
     }
     if (!err)
         err = adjoining_write(&joined);

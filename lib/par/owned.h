@@ -2,8 +2,9 @@
  *
  * Whole chunks are encoded and summed here, and wait until rank 0 has given them places.  Plain
  * ones are not kept: they are brought together a second time when they are written, which costs
- * less than memory for all of them; but those are kept of which the file has a part.  Chunks of
- * which all ranks together write only a part are all rank 0's, whose store needs their elements. */
+ * less than memory for all of them; but those are kept of which the file has a part.  Plain chunks
+ * of which all ranks together write only a part are patched (patched.h).  Others are all rank 0's,
+ * whose store needs their elements. */
 /* SPDX-License-Identifier: MIT */
 #ifndef PAR_OWNED_H
 #define PAR_OWNED_H
@@ -14,6 +15,9 @@ struct owned {
     int64_t chunk;
     bool whole;
     bool completed; /* whole, but some of it comes from the file */
+    bool patched;   /* not whole; measured: */
+    bool measured;
+    uint64_t old;   /* bytes that the file had of it; size: and that it has afterwards */
     uint8_t *bytes; /* what the file will have, or NULL; a part: the elements, where they stand */
     uint64_t size, fixed; /* fixed: of the elements, before their heap */
     uint64_t sum;         /* filtered: of all */
@@ -22,27 +26,32 @@ struct owned {
     size_t piece, npieces; /* what it is brought together from */
 };
 
+#define REPORT_PATCHED UINT64_MAX
+
 struct owning {
     struct transfer *t;
     const struct shares *shares;
     enum together how;
+    bool loose; /* a merge */
     int rank;
     struct owned *owned; /* by chunk */
     size_t n, room;
     struct piece *piece;
     size_t npieces;
     /* For each whole chunk, 8 bytes each: number, size, skipped filters, offset, checksums.  The
-     * offset is 0, or where this rank has written it alone. */
+     * offset is 0, or where this rank has written it alone.  For each patched one: number, size,
+     * REPORT_PATCHED, number of stretches; the checksums of its blocks, 0 of those that stay; a
+     * merge: for each stretch its first element and their number. */
     struct buf report;
 };
 
 /* List this rank's own shares and the pieces that others sent, by chunk. */
 int own_list(struct owning *m, const struct team_inbox *in);
-/* The chunks among them of which the file has a part, for records_lend(). */
+/* The chunks among them of which the file has or may have a part, for records_lend(). */
 int owned_completed(const struct owning *m, struct shares *out);
 /* Bring them together. */
 int own_chunks(struct owning *m);
-/* Write the whole chunks to their places, 8 bytes each, in `size` bytes (places.h). */
+/* Write the chunks to their places, in `size` bytes (placement.h). */
 int owned_write(struct owning *m, struct io *io, const uint8_t *places, size_t size);
 /* Bytes of chunks that wait in memory. */
 uint64_t owned_kept(const struct owning *m);

@@ -273,7 +273,7 @@ int pieces_list(const struct drep_dataset *ds, const struct team_inbox *in, stru
 
 /* ---- a chunk ---- */
 
-static void mark_elements(uint64_t *bits, int64_t at, int64_t step, int64_t n)
+void elements_mark(uint64_t *bits, int64_t at, int64_t step, int64_t n)
 {
     for (int64_t i = 0; i < n; i++, at += step) {
         uint64_t *word = &bits[at / 64];
@@ -291,7 +291,7 @@ static void mark_elements(uint64_t *bits, int64_t at, int64_t step, int64_t n)
 static int take_run(void *ctx, int64_t at, int64_t step, int64_t n, const uint8_t *from)
 {
     (void)from;
-    mark_elements(ctx, at, step, n);
+    elements_mark(ctx, at, step, n);
     return 0;
 }
 
@@ -473,7 +473,7 @@ static int place_own(struct transfer *t, const struct shares *s, const struct sh
     for (size_t i = 0; !err && bits && i < own->runs; i++) {
         const struct share_run *r = &s->run[own->first + i];
 
-        mark_elements(bits, r->at, r->step, r->n);
+        elements_mark(bits, r->at, r->step, r->n);
     }
     return err;
 }

@@ -66,6 +66,8 @@ int piece_runs(const struct drep_dataset *ds, const struct piece *p, int64_t roo
 /* True if this rank's own elements travel like those of others. */
 bool sends_itself(const struct drep_dataset *ds, const struct shares *s);
 
+/* Set the bits of n elements. */
+void elements_mark(uint64_t *bits, int64_t at, int64_t step, int64_t n);
 /* Elements that ranks have written, for each choice of members. */
 struct taken {
     struct taken_members {

@@ -10,6 +10,31 @@
 
 #include <string.h>
 
+/* Bytes of what is told to the owner of a chunk; 0: it does not wait for a place. */
+static size_t place_size(const struct remote_chunk *c)
+{
+    return c->patched ? PLACE_PATCHED : c->whole && !c->leased ? PLACE_WHOLE : 0;
+}
+
+static void place_put(const struct remote_chunk *c, uint8_t *p)
+{
+    store_u64(p, c->encoded.offset);
+    if (!c->patched)
+        return;
+    store_u64(p + 8, c->given.left_at);
+    store_u64(p + 16, c->given.left);
+}
+
+/* Bytes of the places of all chunks. */
+static uint64_t places_size(const struct remote *remote)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < remote->n; i++)
+        n += place_size(&remote->chunk[i]);
+    return n;
+}
+
 int places_give(struct team *team, const struct remote *remote, int err, const uint8_t *front,
                 size_t size, struct buf *mine)
 {
@@ -19,15 +44,14 @@ int places_give(struct team *team, const struct remote *remote, int err, const u
     if (team->rank > 0)
         return team_scatter(team, NULL, NULL, mine);
     offset = mem_zalloc(ranks + 1, sizeof *offset);
-    all = mem_array(remote->n * 8 + ranks * size + 1, 1);
+    all = mem_array(places_size(remote) + ranks * size + 1, 1);
     if (!offset || !all) {
         mem_free(offset);
         mem_free(all);
         return team_kill(team, fail_nomem());
     }
     for (size_t i = 0; !err && i < remote->n; i++)
-        if (remote->chunk[i].whole && !remote->chunk[i].leased)
-            offset[remote->chunk[i].owner + 1] += 8;
+        offset[remote->chunk[i].owner + 1] += place_size(&remote->chunk[i]);
     for (uint64_t r = 0; r < ranks; r++) {
         offset[r + 1] += offset[r] + size;
         memcpy(all + offset[r], front, size);
@@ -36,10 +60,10 @@ int places_give(struct team *team, const struct remote *remote, int err, const u
     for (size_t i = 0; !err && i < remote->n; i++) {
         const struct remote_chunk *c = &remote->chunk[i];
 
-        if (!c->whole || c->leased)
+        if (place_size(c) == 0)
             continue;
-        store_u64(all + offset[c->owner], c->encoded.offset);
-        offset[c->owner] += 8;
+        place_put(c, all + offset[c->owner]);
+        offset[c->owner] += place_size(c);
     }
     for (uint64_t r = ranks; r > 0; r--)
         offset[r] = offset[r - 1];

@@ -46,6 +46,13 @@ bool remote_is_whole(struct remote *r, int64_t chunk)
     return c && c->whole;
 }
 
+bool remote_is_owned(struct remote *r, int64_t chunk)
+{
+    const struct remote_chunk *c = find(r, chunk);
+
+    return c && (c->whole || c->patched);
+}
+
 /* Find a chunk, if it comes. */
 static int await(struct remote *r, int64_t chunk, struct remote_chunk **c)
 {
@@ -82,6 +89,38 @@ int remote_record(drep_dataset *ds, const struct remote_chunk *c)
     return places_end(&p, err);
 }
 
+/* Find out where a plain chunk stands. */
+static int find_place(drep_dataset *ds, struct remote_chunk *c)
+{
+    uint64_t coord[DREP_MAX_RANK];
+    struct run_hit f;
+    int err;
+
+    chunk_coord(&ds->rec, c->chunk, coord);
+    err = run_find(&ds->chunks, coord, &f);
+    if (err)
+        return err == DREP_ERR_NOT_FOUND ? 0 : err;
+    c->encoded.placed = f.run->rec.size == c->encoded.size;
+    c->encoded.offset = f.run->rec.offset + f.index * f.run->rec.size;
+    run_done(ds->file->st, &f);
+    return 0;
+}
+
+int remote_places(drep_dataset *ds, struct remote *r)
+{
+    int err = 0;
+
+    for (size_t i = 0; !err && i < r->n; i++) {
+        struct remote_chunk *c = &r->chunk[i];
+
+        if (c->patched || (c->whole && !c->leased && ds->rec.layout == FMT_CONTIGUOUS))
+            err = find_place(ds, c);
+        if (!err && (c->whole || c->patched) && !c->encoded.placed)
+            err = fail(DREP_ERR_FAILED, "chunk number %lld got no place", (long long)c->chunk);
+    }
+    return err;
+}
+
 /* ---- as a source of parts ---- */
 
 static bool source_is_whole(struct part_source *s, int64_t chunk)
@@ -109,9 +148,10 @@ static int source_gives(struct part_source *s, int64_t chunk, struct source_elem
 
     if (err)
         return err;
-    if (!c || !c->elements)
+    if (!c || (!c->elements && !c->given.sums))
         return not_here(chunk, "the elements");
-    *out = (struct source_elements){c->elements, c->heap, c->heap_size};
+    *out = (struct source_elements){c->elements, c->heap, c->heap_size,
+                                    c->given.sums ? &c->given : NULL};
     return 0;
 }
 

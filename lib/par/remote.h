@@ -2,7 +2,9 @@
  *
  * In a collective write rank 0 makes the same calls of its store that one process would make with
  * everybody's elements.  Of a chunk that is written whole only its size and checksums are here; the
- * store gives it a place, where its owner writes it.  Of other chunks the elements are here.
+ * store gives it a place, where its owner writes it.  Likewise of a patched one, a plain chunk that
+ * is written in part, the size and the checksums that it has afterwards.  Of other chunks the
+ * elements are here.
  *
  * They may come window by window (windows.h): then the store, asking for one that is not here,
  * gets the next window, and gives up what it had of the one before. */
@@ -20,8 +22,13 @@ struct remote_chunk {
     char *elements;
     const uint8_t *heap;
     size_t heap_size;
-    /* Whole. */
+    /* Whole or patched. */
     int owner;
+    bool patched;
+    struct given_payload given;
+    const uint8_t
+        *stretch; /* loose and patched: where it is, as u64 pairs: first element, number */
+    size_t stretches;
     struct encoded_chunk encoded;
     bool leased; /* its owner has written it there already, alone */
 };
@@ -39,8 +46,13 @@ struct remote {
     size_t nparts;
 };
 
+/* True if a chunk is here, whole or patched: its elements are with its owner. */
+bool remote_is_owned(struct remote *r, int64_t chunk);
 /* Let a transfer take its elements from here. */
 void remote_begin(struct remote *r, struct transfer *t);
+/* Set the places of chunks that have been given some: where they stand now.  Others of the same
+ * write may have moved them.  DREP_ERR_FAILED: one has none. */
+int remote_places(drep_dataset *ds, struct remote *r);
 /* True if a chunk is here, or is to come, and written whole. */
 bool remote_is_whole(struct remote *r, int64_t chunk);
 /* Record a leased one, where it stands. */

@@ -349,7 +349,8 @@ bool chunk_is_short(const drep_dataset *ds, int64_t chunk)
 bool chunk_is_whole(const drep_dataset *ds, enum together how, int64_t chunk, int64_t total,
                     size_t n)
 {
-    if (how == TOGETHER_PARTS || ds->rec.layout == FMT_COMPACT || chunk_is_short(ds, chunk))
+    if (how == TOGETHER_PARTS || how == TOGETHER_ORDER || ds->rec.layout == FMT_COMPACT ||
+        chunk_is_short(ds, chunk))
         return false;
     if ((how == TOGETHER_ALONE || how == TOGETHER_LAST) && may_complete(ds))
         return true;
@@ -358,6 +359,20 @@ bool chunk_is_whole(const drep_dataset *ds, enum together how, int64_t chunk, in
     if (ds->rec.layout == FMT_CONTIGUOUS && how != TOGETHER_BOX)
         return total == chunk_elements(ds);
     return total == chunk_extent(&ds->rec, chunk);
+}
+
+/* Compact datasets are entries of the tree.  Chunks of a dataset that grows, or those that come
+ * more than once, may leave bytes behind where they grow; in what bytes may differ, that does not
+ * matter.
+ */
+bool chunk_is_patched(const drep_dataset *ds, enum together how, bool members)
+{
+    if (ds->rec.layout == FMT_COMPACT || chunks_whole(&ds->chunks) || ds->chunks.grows ||
+        how == TOGETHER_READ)
+        return false;
+    if (how == TOGETHER_ORDER || how == TOGETHER_ALONE || ranks_of(ds->file)->last)
+        return true;
+    return how != TOGETHER_PARTS && !members;
 }
 
 /* A chunk is decoded once and sent if it is filtered or has contents of variable length; a plain
@@ -430,7 +445,7 @@ static void decide(const drep_dataset *ds, enum together how, struct notice *lis
     for (size_t i = 0; i < n; i = end) {
         int64_t total = 0;
         int owner;
-        bool whole = false, sent = false, ranges = false;
+        bool whole = false, patched = false, sent = false, ranges = false;
 
         for (end = i; end < n && list[end].chunk == list[i].chunk; end++) {
             total += list[end].n;
@@ -443,21 +458,22 @@ static void decide(const drep_dataset *ds, enum together how, struct notice *lis
             sent = is_sent(ds, end - i, total);
         else
             whole = chunk_is_whole(ds, how, list[i].chunk, ranges ? -1 : total, end - i);
+        patched = !whole && chunk_is_patched(ds, how, ranges);
         for (size_t k = i; k < end; k++) {
             list[k].whole = whole;
-            list[k].owner = whole || sent ? owner : 0;
-            list[k].ranks = sent ? (int)(end - i) : 0;
+            list[k].owner = whole || patched || sent ? owner : 0;
+            list[k].ranks = sent ? (int)(end - i) : patched ? SHARE_PATCHED : 0;
         }
     }
 }
 
-/* True for a share of a chunk that is still to be written whole. */
+/* True for a share of a chunk that is still to be written, by its owner. */
 static bool is_dealt(const struct notice *n)
 {
-    return n->whole && !n->leased && n->ranks < SHARE_LOST;
+    return n->ranks == SHARE_PATCHED || (n->whole && !n->leased && n->ranks < SHARE_LOST);
 }
 
-/* Deal the chunks that are written whole to those who write them: whoever has most of a domain, or
+/* Deal the chunks that owners write: whoever has most of a domain, or
  * as the hints say.  sum: zeros for all senders. */
 static void deal_domains(const struct dealing *d, struct notice *list, size_t n, int64_t *sum)
 {
@@ -590,6 +606,7 @@ int shares_meet(struct team *team, const drep_dataset *ds, enum together how, st
             s->share[at].owner = (int)(a >> 32);
             s->share[at].ranks = (int)(a >> 1 & INT32_MAX);
             s->share[at].whole = a & 1;
+            s->share[at].patched = s->share[at].ranks == SHARE_PATCHED;
             if (s->share[at].ranks == SHARE_CLASH && s->clash < 0) {
                 s->clash = s->share[at].chunk;
                 s->with = s->share[at].owner;

@@ -4,7 +4,8 @@
  * have numbers, row-major in the grid; a compact dataset is one chunk, number 0.  The owner of a
  * chunk that is written whole is the rank that writes most of it, or another that the hints say
  * (dealing.h).  Of a chunk that ranks have written alone, in part, the owner loads the rest, and it
- * is written whole, too.  Every other chunk is rank 0's, whose store reads and changes it.  The
+ * is written whole, too.  A plain chunk that is written in part is patched by such an owner, 4 KiB
+ * block by block.  Every other chunk is rank 0's, whose store reads and changes it.  The
  * owner of a chunk that is read is the rank that reads most of it, of equal ones each in turn.  To
  * find that out, each chunk has a home, a rank that all shares of it are reported to: no rank looks
  * at all of them. */
@@ -28,18 +29,20 @@ struct share {
     int64_t n; /* elements */
     size_t first, runs;
     int owner;
-    int ranks;   /* a read: how many get it from the owner, who is one of them; else 0, or
-                    SHARE_... */
-    bool whole;  /* a write: the owner has all of the chunk, by all shares, or loads the rest */
-    bool ranges; /* members of elements */
+    int ranks;    /* a read: how many get it from the owner, who is one of them; else 0, or
+                     SHARE_... */
+    bool patched; /* a write: the owner patches it; not whole */
+    bool whole;   /* a write: the owner has all of the chunk, by all shares, or loads the rest */
+    bool ranges;  /* members of elements */
     const struct leased *leased; /* written already, alone: it has no runs; or NULL */
 };
 
 /* Hint drep_overlap=last: of a chunk that somebody has written all of, alone, and others, too. */
 enum {
-    SHARE_LOST = INT32_MAX - 2, /* a higher rank has written all of it */
-    SHARE_BACK = INT32_MAX - 1, /* this rank has, and higher ones have written elements */
-    SHARE_CLASH = INT32_MAX     /* without the hint */
+    SHARE_PATCHED = INT32_MAX - 3, /* no such chunk, but one that its owner patches */
+    SHARE_LOST = INT32_MAX - 2,    /* a higher rank has written all of it */
+    SHARE_BACK = INT32_MAX - 1,    /* this rank has, and higher ones have written elements */
+    SHARE_CLASH = INT32_MAX        /* without the hint */
 };
 
 struct shares {
@@ -58,7 +61,8 @@ enum together {
     TOGETHER_NOTHING,
     TOGETHER_BOX,   /* one box */
     TOGETHER_UNION, /* several, taken at once */
-    TOGETHER_PARTS, /* something else: no chunk counts as whole */
+    TOGETHER_ORDER, /* no chunk counts as whole, but they come one after the other */
+    TOGETHER_PARTS, /* something else: likewise, but a chunk may come more than once */
     TOGETHER_ALONE, /* what single ranks wrote: owners complete chunks */
     TOGETHER_LAST,  /* likewise, but elements may be several ranks': the highest one's count */
     TOGETHER_READ   /* no write at all */
@@ -91,6 +95,8 @@ bool chunk_is_short(const drep_dataset *ds, int64_t chunk);
  * store writes whole; of what single ranks wrote also if its owner completes it. */
 bool chunk_is_whole(const drep_dataset *ds, enum together how, int64_t chunk, int64_t total,
                     size_t n);
+/* True if a chunk that is not written whole, but maybe some members, is patched by its owner. */
+bool chunk_is_patched(const drep_dataset *ds, enum together how, bool members);
 void shares_release(struct shares *s);
 /* Call fn for each row of a chunk inside the shape, from the first on: at, n as in a run. */
 typedef int chunk_row_fn(void *ctx, int64_t chunk, int64_t at, int64_t n);

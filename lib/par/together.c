@@ -122,6 +122,36 @@ static int unite_points(const struct given_all *g, const struct byte_ranges *ran
     return 0;
 }
 
+static int places_ascending(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* So few points are moved chunk by chunk.  One that comes twice may be written twice. */
+static int look_for_order(const drep_dataset *ds, const struct drep_selection *s,
+                          enum together *how)
+{
+    size_t n = (size_t)s->npoints, rank = (size_t)s->rank;
+    uint64_t *place = mem_array(n + 1, sizeof *place);
+    bool twice = false;
+
+    if (!place)
+        return fail_nomem();
+    for (size_t i = 0; i < n; i++) {
+        place[i] = 0;
+        for (size_t d = 0; d < rank; d++)
+            place[i] = place[i] * ds->rec.len[d] + (uint64_t)s->coords[i * rank + d];
+    }
+    qsort(place, n, sizeof *place, places_ascending);
+    for (size_t i = 1; i < n; i++)
+        twice |= place[i] == place[i - 1];
+    mem_free(place);
+    *how = twice ? TOGETHER_PARTS : TOGETHER_ORDER;
+    return 0;
+}
+
 static int unite_boxes(const struct given_all *g, const struct byte_ranges *ranges, uint64_t n,
                        struct drep_selection *out)
 {
@@ -262,7 +292,8 @@ static int unite_call(const drep_dataset *ds, const struct given_all *g, bool ot
                     "some ranks select points, and some boxes; a collective write needs one kind");
     if (points > 0) {
         *how = TOGETHER_PARTS;
-        return unite_points(g, &call->ranges, points, out);
+        err = unite_points(g, &call->ranges, points, out);
+        return err || points > PIECES_MAX ? err : look_for_order(ds, out, how);
     }
     if ((err = unite_boxes(g, &call->ranges, boxes, out)))
         return err;
@@ -300,7 +331,7 @@ static int list_calls(const struct given_all *g, struct united *out)
     return 0;
 }
 
-/* Members are never whole chunks. */
+/* Members are never whole chunks.  Calls with other members come to chunks again. */
 static int unite(const drep_dataset *ds, const struct given_all *g, struct united *out,
                  enum together *how)
 {
@@ -313,6 +344,8 @@ static int unite(const drep_dataset *ds, const struct given_all *g, struct unite
         err = unite_call(ds, g, out->n > 1, &out->call[i], &of_call);
         if (out->call[i].ranges.n == 0)
             *how = of_call;
+        else if (out->n == 1 && of_call != TOGETHER_PARTS)
+            *how = TOGETHER_ORDER;
     }
     return err;
 }

@@ -76,7 +76,7 @@ static int tell_owners(const struct windows *w, struct team_inbox *in)
         if (!travels(w, s))
             continue;
         store_u64(notice, (uint64_t)s->chunk);
-        store_u64(notice + 8, piece_bytes(w->ds, s, NULL) | (s->whole ? 0 : BEHIND));
+        store_u64(notice + 8, piece_bytes(w->ds, s, w->ranges) | (s->whole ? 0 : BEHIND));
         err = outbox_share(&o, w->team, s->owner, &b);
         if (!err)
             err = buf_add(b, notice, NOTICE);
@@ -121,10 +121,41 @@ static int take_notices(struct windows *w, const struct team_inbox *in)
     return 0;
 }
 
+/* Rank 0's store asks which chunks are written in part, also of those that others patch.  `failed`
+ * is this rank's error. */
+static int gather_parts(struct windows *w, int failed)
+{
+    uint64_t *at = mem_array((uint64_t)w->team->size + 1, sizeof *at);
+    struct buf mine = {0}, all = {0};
+    int64_t *part = NULL;
+    size_t n = failed ? 0 : w->nparts;
+    int err = at ? buf_reserve(&mine, n * 8) : fail_nomem();
+
+    for (size_t i = 0; !err && i < n; i++)
+        if (i == 0 || w->part[i] != w->part[i - 1]) {
+            store_u64(mine.p + mine.len, (uint64_t)w->part[i]);
+            mine.len += 8;
+        }
+    err = err ? team_kill(w->team, err) : team_gather(w->team, mine.p, mine.len, &all, at);
+    if (!err && !failed && w->team->rank == 0 && !(part = mem_array(all.len / 8 + 1, sizeof *part)))
+        err = team_kill(w->team, fail_nomem());
+    if (part) {
+        mem_free(w->part);
+        w->part = part;
+        for (w->nparts = 0; w->nparts < all.len / 8; w->nparts++)
+            part[w->nparts] = (int64_t)load_u64(all.p + w->nparts * 8);
+        qsort(part, w->nparts, sizeof *part, numbers_ascending);
+    }
+    mem_free(at);
+    buf_release(&mine);
+    buf_release(&all);
+    return err ? err : failed;
+}
+
 /* ---- windows ---- */
 
 int windows_begin(struct windows *w, struct team *team, const struct transfer *t, struct shares *s,
-                  bool several)
+                  enum together how, bool patches)
 {
     const drep_dataset *ds = t->ds;
     const struct ranks *r = ranks_of(ds->file);
@@ -133,17 +164,17 @@ int windows_begin(struct windows *w, struct team *team, const struct transfer *t
     uint64_t v[4] = {0}; /* the least bound of all ranks counts */
     int err;
 
-    *w = (struct windows){.team = team, .ds = ds, .shares = s, .due = NULL};
-    if (!several)
+    *w = (struct windows){.team = team, .ds = ds, .shares = s, .ranges = t->conv.ranges};
+    if (how == TOGETHER_PARTS || ds->rec.layout == FMT_COMPACT)
         return 0;
     for (size_t i = 0; i < s->n; i++) {
         uint64_t place = place_of(w, &s->share[i]);
 
-        v[0] += travels(w, &s->share[i]) ? piece_bytes(ds, &s->share[i], NULL) : 0;
+        v[0] += travels(w, &s->share[i]) ? piece_bytes(ds, &s->share[i], w->ranges) : 0;
         v[1] = place < v[1] ? v[1] : place + 1;
     }
     v[2] = bounded ? ~(uint64_t)info_int(ds->file->hints.all, "cb_buffer_size") : 0;
-    v[3] = writes_members(t);
+    v[3] = writes_members(t) && how != TOGETHER_ORDER;
     err = team_reduce(team, TEAM_MAX, v, 4);
     w->end = v[1];
     w->most = ~v[2];
@@ -160,7 +191,7 @@ int windows_begin(struct windows *w, struct team *team, const struct transfer *t
     if (!err)
         err = take_notices(w, &in);
     team_inbox_release(&in);
-    return err;
+    return patches ? gather_parts(w, err) : err;
 }
 
 /* The place behind what this rank may send in one window. */
@@ -170,7 +201,7 @@ static uint64_t end_of_sent(const struct windows *w)
     uint64_t sum = 0;
 
     for (size_t i = w->at; i < s->n; i++) {
-        uint64_t bytes = travels(w, &s->share[i]) ? piece_bytes(w->ds, &s->share[i], NULL) : 0;
+        uint64_t bytes = travels(w, &s->share[i]) ? piece_bytes(w->ds, &s->share[i], w->ranges) : 0;
 
         if (i > w->at && (sum > w->most || bytes > w->most - sum))
             return place_of(w, &s->share[i]);

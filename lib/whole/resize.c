@@ -76,8 +76,9 @@ static int clear_slab(drep_dataset *ds, uint64_t slab, uint64_t from)
     if (!err)
         err = fill_bytes(ds, b.p + bytes, offset, bytes);
     if (!err && memcmp(b.p, b.p + bytes, bytes) != 0)
-        err = chunk_patch(&ds->chunks, &slab,
-                          &(struct patch){offset, bytes, b.p + bytes, ds->fill, (size_t)ds->esize});
+        err = chunk_patch(
+            &ds->chunks, &slab,
+            &(struct patch){offset, bytes, b.p + bytes, ds->fill, (size_t)ds->esize, NULL});
     buf_release(&b);
     return err;
 }

@@ -220,9 +220,9 @@ static void change_part(struct dataset_model *d, int c, const uint64_t *coord)
         whole[i] = i < had ? cm->p[i] : zeros ? 0 : fill[i % 3];
     p = random_bytes(n);
     memcpy(whole + offset, p, n);
-    ck_assert_msg(
-        chunk_patch(&d->cs, coord, &(struct patch){offset, n, p, zeros ? NULL : fill, 3}) == 0,
-        "%s", drep_error());
+    ck_assert_msg(chunk_patch(&d->cs, coord,
+                              &(struct patch){offset, n, p, zeros ? NULL : fill, 3, NULL}) == 0,
+                  "%s", drep_error());
     set(cm, whole, end);
     free(whole);
 }
@@ -453,7 +453,8 @@ START_TEST(test_contiguous_is_one_run)
                 size_t n = size - at < 4000 ? size - at : 4000;
 
                 ck_assert_int_eq(store_op_begin(st), 0);
-                ck_assert_int_eq(chunk_patch(cs, &c, &(struct patch){at, n, p + at, NULL, 0}), 0);
+                ck_assert_int_eq(chunk_patch(cs, &c, &(struct patch){at, n, p + at, NULL, 0, NULL}),
+                                 0);
                 ck_assert_int_eq(store_op_end(st, 1), 0);
             }
         } else {
@@ -764,7 +765,7 @@ static void patch_op(struct model *m, int d, uint64_t c, size_t at, size_t n, in
     uint8_t *p = random_bytes(n);
 
     ck_assert_int_eq(store_op_begin(cs->st), 0);
-    ck_assert_int_eq(chunk_patch(cs, &c, &(struct patch){at, n, p, NULL, 0}), 0);
+    ck_assert_int_eq(chunk_patch(cs, &c, &(struct patch){at, n, p, NULL, 0, NULL}), 0);
     ck_assert_int_eq(store_op_end(cs->st, keep), 0);
     if (!keep)
         return;

@@ -73,7 +73,7 @@ static void change_chunks(struct chunks *cs, struct rnd *r)
 
     ok(store_op_begin(cs->st));
     for (int i = 0; i < 14; i++) {
-        struct patch part = {10, 1 + rnd_below(r, cs->payload - 10), bytes, NULL, 0};
+        struct patch part = {10, 1 + rnd_below(r, cs->payload - 10), bytes, NULL, 0, NULL};
         int number = (int)rnd_below(r, (uint64_t)chunks_of(cs));
         uint64_t n = cs->nfilters || cs->rank == 0 || number % COLUMNS > COLUMNS - 2 ? 1 : 2;
 

@@ -20,6 +20,8 @@ struct wide {
     enum shape shape;
     int filter, layout;
     bool text, overlap;
+    bool member;                            /* one of two that each element has */
+    bool alone;                             /* not together */
     uint64_t windows, sent, received, kept; /* the most of all ranks */
     char in_force[32];
     pthread_mutex_t lock;
@@ -103,17 +105,28 @@ static void chosen_free(struct chosen *c)
     free(c->texts);
 }
 
+/* A compound of the first n of two numbers. */
+static drep_type *pair_type(int n)
+{
+    const char *const names[2] = {"a", "b"};
+    const drep_type *const types[2] = {DREP_UINT32_T, DREP_UINT32_T};
+    drep_type *out = NULL;
+
+    drep_type_compound(n, names, NULL, types, 0, &out);
+    return out;
+}
+
 static drep_dataset *make(struct teller *me, drep_file *f)
 {
     const struct wide *w = me->ctx;
     const int64_t dims[2] = {HEIGHT, WIDTH}, chunk[2] = {CHUNK_Y, CHUNK_X};
     drep_filter filter = {.id = w->filter};
     drep_spec spec = DREP_SPEC(.type = DREP_UINT32_T, .rank = 2, .dims = dims, .layout = w->layout);
-    drep_type *text = NULL;
+    drep_type *text = NULL, *pair = pair_type(2);
     drep_dataset *ds = NULL;
 
     went(me, drep_type_vstring(&text));
-    spec.type = w->text ? text : spec.type;
+    spec.type = w->text ? text : w->member ? pair : spec.type;
     if (w->layout == DREP_CHUNKED)
         spec.chunk = chunk;
     if (w->filter) {
@@ -122,6 +135,7 @@ static drep_dataset *make(struct teller *me, drep_file *f)
     }
     went(me, drep_dataset_create(f, "/x", &spec, &ds));
     drep_type_free(text);
+    drep_type_free(pair);
     return ds;
 }
 
@@ -133,6 +147,7 @@ static void most(uint64_t *of, uint64_t n)
 static void tell(struct teller *me, drep_file *f)
 {
     struct wide *w = (struct wide *)(uintptr_t)me->ctx;
+    drep_type *one = w->member ? pair_type(1) : NULL;
     drep_dataset *ds = make(me, f);
     drep_info *info = NULL;
 
@@ -141,18 +156,20 @@ static void tell(struct teller *me, drep_file *f)
         struct chosen c;
 
         choose(me, round, &c);
-        went(me, drep_write(ds, c.sel, NULL, w->text ? (const void *)c.texts : c.v,
-                            &DREP_XFER(.collective = me->ranks > 1, .report = &report)));
+        went(me,
+             drep_write(ds, c.sel, one, w->text ? (const void *)c.texts : c.v,
+                        &DREP_XFER(.collective = me->ranks > 1 && !w->alone, .report = &report)));
         if (!me->err && report.items != c.n) {
             me->err = -1;
             snprintf(me->text, sizeof me->text, "%lld items of %lld", (long long)report.items,
                      (long long)c.n);
         }
         chosen_free(&c);
-        if (round == 1)
+        if (round == 1 || w->alone)
             went(me, drep_commit(f));
     }
     drep_dataset_close(ds);
+    drep_type_free(one);
     if (me->ranks == 1)
         return;
     went(me, drep_get_info(f, &info));
@@ -184,6 +201,8 @@ static const struct wide kinds[] = {
     {.layout = DREP_CONTIGUOUS},
     {.layout = DREP_CHUNKED, .text = true},
     {.layout = DREP_CHUNKED, .text = true, .filter = DREP_FILTER_DEFLATE},
+    {.layout = DREP_CHUNKED, .member = true, .filter = DREP_FILTER_ZSTD},
+    {.layout = DREP_CONTIGUOUS, .member = true},
 };
 
 START_TEST(test_files_are_the_same)
@@ -208,7 +227,7 @@ START_TEST(test_files_are_the_same)
                 story_alone(&one);
             write_by(&many, &w, ranks, one.hint, one.value);
             same_file(one.path, many.path, one.hint, ranks);
-            if (w.shape == POINTS || (h / 4 == 1 && !w.filter))
+            if (h / 4 == 1 && !w.filter)
                 ck_assert_uint_eq(w.windows, ROUNDS);
             else if (h % 4 == 0) /* at least for those chunks that several ranks have */
                 ck_assert_uint_ge(w.windows, ROUNDS * (h / 4 == 1 && w.shape == BOX ? CHUNKS : 10));
@@ -256,6 +275,50 @@ START_TEST(test_what_travels_and_waits_is_bounded)
                               filtered ? ROUNDS * ((CHUNKS - 1) / (16384 / PAYLOAD) + 1) : ROUNDS);
             write_by(&many, &w, ranks, "collective_buffering", "false");
             ck_assert_uint_eq(w.windows, ROUNDS);
+            pthread_mutex_destroy(&w.lock);
+        }
+}
+END_TEST
+
+/* Points, members and what ranks write alone come window by window, too. */
+START_TEST(test_others_are_bounded)
+{
+    struct wide w;
+    struct story one = {.fn = tell, .ctx = &w, .datarep = "native", .path = temp_path("one.drep")},
+                 many = one;
+
+    many.path = temp_path("many.drep");
+    for (int kind = 0; kind < 6; kind++)
+        for (int ranks = 2; ranks <= 4; ranks++) {
+            drep_file *f;
+            uint64_t all;
+
+            w = kinds[kind % 2 ? 2 : 0];
+            w.shape = kind / 2 == 0 ? POINTS : INNER;
+            w.member = kind / 2 == 1;
+            w.alone = kind / 2 == 2;
+            pthread_mutex_init(&w.lock, NULL);
+            one.hint = "cb_buffer_size";
+            one.value = "12000";
+            story_alone(&one);
+            write_by(&many, &w, ranks, NULL, NULL);
+            all = w.sent;
+            write_by(&many, &w, ranks, "cb_buffer_size", "12000");
+            printf("counted: kind %d, %d ranks: %llu bytes sent, bounded %llu sent, %llu received, "
+                   "in %llu windows\n",
+                   kind, ranks, (unsigned long long)all, (unsigned long long)w.sent,
+                   (unsigned long long)w.received, (unsigned long long)w.windows);
+            ck_assert_uint_gt(all, 12000);
+            ck_assert_uint_le(w.sent, 12000);
+            ck_assert_uint_le(w.received, 12000);
+            ck_assert_uint_gt(w.windows, ROUNDS + 2);
+            if (w.alone)
+                same_elements(one.path, many.path);
+            else
+                same_file(one.path, many.path, "in windows", ranks);
+            ok(drep_open(many.path, DREP_RDONLY, NULL, &f));
+            check_file(f);
+            ok(drep_close(f));
             pthread_mutex_destroy(&w.lock);
         }
 }
@@ -327,6 +390,7 @@ int main(void)
     tcase_set_timeout(tc, 300);
     tcase_add_test(tc, test_files_are_the_same);
     tcase_add_test(tc, test_what_travels_and_waits_is_bounded);
+    tcase_add_test(tc, test_others_are_bounded);
     tcase_add_test(tc, test_a_failure_in_the_last_window);
     suite_add_tcase(s, tc);
     return run_suite(s);

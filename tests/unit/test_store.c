@@ -142,7 +142,7 @@ static int step(struct store *st, uint64_t i)
         err = chunk_write(&cs, &c, 1 + rnd(3), bytes, cs.payload);
     c = rnd(CHUNKS);
     if (!err)
-        err = chunk_patch(&cs, &c, &(struct patch){rnd(8000), 1 + rnd(4000), bytes, NULL, 0});
+        err = chunk_patch(&cs, &c, &(struct patch){rnd(8000), 1 + rnd(4000), bytes, NULL, 0, NULL});
     c = rnd(CHUNKS);
     if (!err && rnd(3) == 0)
         err = chunk_remove(&cs, &c);
@@ -150,7 +150,7 @@ static int step(struct store *st, uint64_t i)
     c = rnd(CHUNKS);
     if (!err)
         err = rnd(2) ? chunk_write(&cs, &c, 1, bytes, cs.payload)
-                     : chunk_patch(&cs, &c, &(struct patch){100, 500, bytes, NULL, 0});
+                     : chunk_patch(&cs, &c, &(struct patch){100, 500, bytes, NULL, 0, NULL});
     seed = keep;
     return err;
 }

@@ -164,7 +164,7 @@ static int change_something(struct store *st, uint64_t seed)
         c = rnd_below(&r, CHUNKS - 1);
         err = chunk_write(&cs, &c, filtered ? 1 : 2, bytes, cs.payload);
         c = rnd_below(&r, CHUNKS);
-        part = (struct patch){rnd_below(&r, 1000), 1 + rnd_below(&r, 1900), bytes, NULL, 0};
+        part = (struct patch){rnd_below(&r, 1000), 1 + rnd_below(&r, 1900), bytes, NULL, 0, NULL};
         if (!err)
             err = chunk_patch(&cs, &c, &part);
         c = rnd_below(&r, CHUNKS);
