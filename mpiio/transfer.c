@@ -14,7 +14,7 @@
 
 /* ------------------------------------------------------------ memory of packed bytes */
 
-struct room {
+struct packed_room {
     size_t size;
     _Alignas(16) uint8_t bytes[];
 };
@@ -23,12 +23,12 @@ enum { KEPT_MAX = 16 << 20 };
 
 /* The room of the last call, for the next one: memory that is given back and taken anew costs a
  * fault a page, and makes the C library give back what MPI has freed beside it. */
-static _Atomic(struct room *) kept;
+static _Atomic(struct packed_room *) kept;
 
 /* NULL: there is no memory. */
-static struct room *room_take(size_t size)
+static struct packed_room *packed_take(size_t size)
 {
-    struct room *room = atomic_exchange(&kept, NULL);
+    struct packed_room *room = atomic_exchange(&kept, NULL);
 
     if (room && room->size >= size)
         return room;
@@ -39,7 +39,7 @@ static struct room *room_take(size_t size)
     return room;
 }
 
-static void room_give(struct room *room)
+static void packed_give(struct packed_room *room)
 {
     if (room && room->size <= KEPT_MAX)
         room = atomic_exchange(&kept, room);
@@ -54,7 +54,7 @@ struct mpiio_transfer {
     const drep_type *type;
     MPI_Count size;    /* packed bytes */
     MPI_Count element; /* of one element */
-    struct room *room;
+    struct packed_room *room;
     uint8_t *packed;  /* there */
     MPI_Count memory; /* bytes of the program's memory that were moved, for the status */
 };
@@ -159,7 +159,7 @@ static int stream_begin(struct mpiio_transfer *t)
         return drep_error_set(DREP_ERR_ARG, "the elements are not whole etypes");
     if (size > 0 && t->view->empty)
         return drep_error_set(DREP_ERR_ARG, "the filetype has no data items");
-    t->room = room_take((size_t)size);
+    t->room = packed_take((size_t)size);
     if (!t->room)
         return DREP_ERR_NOMEM;
     t->packed = t->room->bytes;
@@ -279,7 +279,7 @@ int stream_move(const struct mpiio_call *call)
         return state_refuse(MPI_ERR_IO, "a split collective call has not ended");
     state_count();
     err = stream_whole(&t);
-    room_give(t.room);
+    packed_give(t.room);
     if (err)
         return err;
     if (call->how & MPIIO_LATER)
