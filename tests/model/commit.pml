@@ -670,9 +670,13 @@ inline choose(me, c)
 #define IN_SLOT(s) ((VALID(a) && is[a].seq == (s)) || (VALID(b) && is[b].seq == (s)) || \
     (!VALID(a) && !VALID(b) && VALID(tail) && (s) == 1))
 
-/* An extent of a commit is read, and is what it was, or bytes that mean nothing there. */
+/* An extent of a commit is read, and is what it was, or bytes that mean nothing there.  Who has no
+ * lock may come too late (1): then it reads nothing more once it has looked at the slots (2), but
+ * says that its commit is gone. */
+#define KEPT(c) (is[c].who[i] == 0 || cache[i] == is[c].who[i])
 #define LOOK(c) atomic { \
-        PICK(READ, READER(me), i, is[c].who[i] == 0 || cache[i] == is[c].who[i]); \
+        PICK(READ, READER(me), i, late < 2 && (!locked || KEPT(c))); \
+        late = (KEPT(c) -> late : 1); \
         NEXT \
     }
 
@@ -680,6 +684,9 @@ proctype reader(byte me) TURN
 {
     byte c, n, s, a, b, tail;
     bool locked;
+#ifdef TRACE
+    byte late;
+#endif
 
 again:
     {
@@ -751,7 +758,7 @@ end:
         do
 #ifdef TRACE
         :: LOOK(c)
-        :: atomic { EV(STALE, READER(me), 0, 0); CHECK(!locked); NEXT } break
+        :: atomic { EV(STALE, READER(me), 0, 0); CHECK(!locked); late = 0; NEXT } break
 #else
         :: locked -> d_step { WHOLE(c, cache); CHECK(yes) }
         :: atomic { !locked -> d_step { WHOLE(c, cache); s = yes } }
@@ -764,6 +771,9 @@ end:
             fi
 #endif
         :: choose(me, n); /* it follows */
+#ifdef TRACE
+            late = (late -> 2 : 0);
+#endif
             if
             :: is[n].seq > is[c].seq ->
                 if
@@ -777,7 +787,11 @@ end:
             :: else
             fi;
             d_step { a = 0; b = 0; n = 0; s = 0; tail = 0 }
+#ifdef TRACE
+        :: late == 0 -> break
+#else
         :: break
+#endif
         od;
 close:
         skip;
@@ -792,6 +806,9 @@ close:
     } unless { dead[READER(me)] > 0 };
     dead[READER(me)] == 2;
     d_step { c = 0; n = 0; s = 0; a = 0; b = 0; tail = 0; locked = 0; dead[READER(me)] = 0 }
+#ifdef TRACE
+    late = 0;
+#endif
     goto again
 }
 
