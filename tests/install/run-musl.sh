@@ -38,7 +38,7 @@ if ! command -v musl-gcc > /dev/null; then
 fi
 targets="$build/libdatarep.a $build/tests/vectors/test_vectors"
 # The short form compiles faster.
-optimise="-O0 -g0"
+optimise="-O1 -g0"
 if [ "$full" = --full ]; then
     targets="$targets unit-programs"
     optimise=
