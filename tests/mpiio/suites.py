@@ -6,7 +6,8 @@ Usage: tests/mpiio/suites.py [MPI:]TEST...     all when none is named
 
 The tests are those of Debian's source package of MPICH, downloaded into build/others.  Each runs as it is, and once more with
 "external32" and "internal" in the place of "native", so that its views go through the library.  A test that passes without
-the library and not with it fails here; what passes with it alone is listed, with the calls that the library worked for.
+the library and not with it fails here, unless it fails without it, too, when it is run again: some tests of atomic mode
+under Open MPI end now one way, now the other, and are listed as such.  What passes with it alone is listed, with the calls that the library worked for.
 The table is left in build/test-logs/mpiio-suites.
 """
 import os
@@ -24,6 +25,7 @@ from launch import report
 
 VERSION = "4.0.2"  # of Debian 12
 LIMIT = 60  # seconds of a run
+AGAIN = 8  # runs without the library of what passed so, and not with it
 # They need 6.5 GB of memory, or hours.
 LEFT_OUT = {"bigtype", "i_bigtype", "perf", "coll_perf", "fperf", "large_file", "large_array", "big_extents"}
 # What may fail with the library alone, and why.
@@ -141,6 +143,9 @@ def try_test(suite, name, path, ranks, romio, table):
         with_it, calls = suite.run(program, ranks, romio, True)
         table.append((suite.mpi, name, datarep, alone, with_it, calls))
         worse = alone == "passes" and with_it != "passes" and (datarep == "native" or name not in KNOWN)
+        if worse and any(suite.run(program, ranks, romio, False)[0] != "passes" for _ in range(AGAIN)):
+            print("# %s, %s: %s passes at times alone, also without the library" % (suite.mpi, datarep, name))
+            worse = False
         if datarep != "native" and with_it == "passes" and not calls:
             worse = True  # it was only passed on
         report("%s without the library, %s with it" % (alone, with_it) if worse else "",
