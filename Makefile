@@ -645,13 +645,14 @@ $(PLUGINS): $(BUILD)/%.so: $(BUILD)/obj/%.o
 $(FUZZERS): $(BUILD)/%: $(BUILD)/obj/tests/fuzz/%.o $(TEST_AR)
 	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(TEST_LIBS) $(PRIVATE_LIBS)
 
+BENCH_LIBS = $(STATIC) $(LIB_LIBS) $(HDF5_LIBS) $(NETCDF_LIBS) $(SQLITE_LIBS) $(LMDB_LIBS)
 $(BENCHES): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call objects,$(BENCH_COMMON)) $(STATIC)
 	@mkdir -p $(@D)
-	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(STATIC) $(LIB_LIBS) $(HDF5_LIBS) $(NETCDF_LIBS) $(SQLITE_LIBS) $(LMDB_LIBS)
+	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(BENCH_LIBS)
 
-$(BENCH_SECOND): $(BUILD)/second/%: tests/bench/%.c tests/bench/bench.h $(call objects,$(BENCH_COMMON)) $(STATIC)
+$(BENCH_SECOND): $(BUILD)/second/%: tests/bench/%.c $(wildcard tests/bench/*.h) $(call objects,$(BENCH_COMMON)) $(STATIC)
 	@mkdir -p $(@D)
-	$(call say,CC ) $(CC) $(CFLAGS_ALL) $(FLAGS_tests) -DBENCH_SECOND $(LDFLAGS_ALL) -o $@ $(filter %.c %.o,$^) $(STATIC) $(LIB_LIBS) $(HDF5_LIBS) $(NETCDF_LIBS) $(SQLITE_LIBS) $(LMDB_LIBS)
+	$(call say,CC ) $(CC) $(CFLAGS_ALL) $(FLAGS_tests) -DBENCH_SECOND $(LDFLAGS_ALL) -o $@ $(filter %.c %.o,$^) $(BENCH_LIBS)
 
 $(BUILD)/tests/bench/start: $(BUILD)/obj/tests/bench/start.o $(STATIC)
 	@mkdir -p $(@D)

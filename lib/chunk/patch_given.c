@@ -45,13 +45,6 @@ static int look_chunk_up(struct chunks *cs, const uint64_t *coord, uint64_t room
     return 0;
 }
 
-/* Copy a chunk to its new place.  Checksums that are absent are computed, as for bytes that are
- * written anew, or all are left out. */
-static int copy_chunk(struct store *st, const struct stood *s, uint64_t to)
-{
-    return payload_copy_summed(st, s->offset, s->size, to, s->sums);
-}
-
 int given_anew(struct chunks *cs, const uint64_t *coord, struct given_payload *given, uint64_t size,
                uint64_t room)
 {
@@ -71,7 +64,7 @@ int given_anew(struct chunks *cs, const uint64_t *coord, struct given_payload *g
             /* Its place; the checksums follow when those of the blocks that stay are complete. */
             uint64_t at = places_given(&p, 0, given->sums);
 
-            err = copy_chunk(cs->st, &old, at);
+            err = payload_copy_summed(cs->st, old.offset, old.size, at, old.sums);
             for (uint64_t i = 0; !err && i < sums_of(size); i++)
                 old.sums[i] = given->sums[i] ? given->sums[i] : old.sums[i];
             (void)places_given(&p, 0, old.sums);
@@ -118,7 +111,8 @@ static int move_slabs(struct chunks *cs, uint64_t first, uint64_t n, const struc
             for (uint64_t i = 0; !err && i < p.batch; i++) {
                 const struct stood *old = &s[p.first + i];
 
-                err = copy_chunk(cs->st, old, places_given(&p, i, old->sums));
+                err = payload_copy_summed(cs->st, old->offset, old->size,
+                                          places_given(&p, i, old->sums), old->sums);
                 (void)places_given(&p, i, old->sums);
             }
         err = places_end(&p, err);
@@ -147,16 +141,15 @@ int given_slabs(struct chunks *cs, uint64_t first, uint64_t n)
 
 /* ---- in place ---- */
 
-/* Keep bytes for undo, as payload_patch() does: in stretches that end where its pieces end. */
+/* Keep bytes for undo, in the pieces in which payload_patch() does. */
 static int note_bytes(struct store *st, uint64_t at, uint64_t offset, uint64_t size)
 {
     uint8_t *old = mem_alloc(PIECE_BYTES);
     int err = old ? 0 : DREP_ERR_NOMEM;
 
     while (!err && size > 0) {
-        uint64_t now = PIECE_BYTES - offset % FMT_SUM_BLOCK;
+        uint64_t now = piece_at(offset, size);
 
-        now = now < size ? now : size;
         err = payload_raw(st, old, (size_t)now, at + offset);
         if (!err)
             err = undo_image(st, at + offset, old, (size_t)now);

@@ -26,7 +26,7 @@ static struct io *payload_io(const struct store *st, uint64_t offset)
     return st->payload && offset < IO_PRIVATE ? st->payload : st->io;
 }
 
-static int payload_bytes(const struct store *st, void *p, size_t size, uint64_t offset)
+int payload_raw(const struct store *st, void *p, size_t size, uint64_t offset)
 {
     struct io *io = payload_io(st, offset);
 
@@ -123,7 +123,7 @@ static int read_summed(struct store *st, uint8_t *p, size_t size, const uint64_t
     shift = check && ops->shift && size <= PIECE_BYTES ? ops->shift(p, size, offset) : 0;
     if (shift)
         return read_shifted(st, p, size, sums, offset, shift);
-    err = payload_bytes(st, p, size, offset);
+    err = payload_raw(st, p, size, offset);
     if (!err && check && !agrees(p, size, sums, &bad))
         err = mismatch(st, offset + bad);
     return err;
@@ -387,17 +387,15 @@ static int patch_piece(struct store *st, const struct payload_part *p, uint64_t 
     return err;
 }
 
-/* Pieces end where blocks end, so that no block is summed twice. */
 int payload_patch(struct store *st, struct chunk_run *r, uint32_t index, uint64_t offset,
                   uint64_t size, const uint8_t *p, int noted)
 {
     int err = 0;
 
     while (!err && size > 0) {
-        uint64_t now = PIECE_BYTES - offset % BLOCK;
+        uint64_t now = piece_at(offset, size);
         struct payload_part part;
 
-        now = now < size ? now : size;
         part = payload_part_of(r, index, offset, now);
         err = patch_piece(st, &part, r->sum + (part.sum - r->sum), p, noted);
         offset += now;
@@ -414,8 +412,8 @@ int payload_note(struct store *st, const struct chunk_run *r, uint32_t index, bo
     int err = old ? 0 : DREP_ERR_NOMEM;
 
     if (!err)
-        err = given ? payload_bytes(st, old, (size_t)size, offset)
-                    : payload_read(st, r, index, 1, old);
+        err =
+            given ? payload_raw(st, old, (size_t)size, offset) : payload_read(st, r, index, 1, old);
     if (!err)
         err = undo_image(st, offset, old, (size_t)size);
     mem_free(old);
@@ -425,11 +423,6 @@ int payload_note(struct store *st, const struct chunk_run *r, uint32_t index, bo
 void payload_sums(const struct store *st, const uint8_t *p, size_t size, uint64_t *sums)
 {
     sum_new(st, p, size, sums);
-}
-
-int payload_raw(struct store *st, void *p, size_t size, uint64_t offset)
-{
-    return payload_bytes(st, p, size, offset);
 }
 
 /* Complete the checksums of bytes that were copied. */
@@ -448,7 +441,7 @@ int payload_copy_summed(struct store *st, uint64_t from, uint64_t size, uint64_t
     while (!err && size > 0) {
         size_t now = size < b.size ? (size_t)size : b.size;
 
-        err = payload_bytes(st, b.p, now, from);
+        err = payload_raw(st, b.p, now, from);
         if (!err)
             err = st->io->ops->write_at(st->io, b.p, now, to);
         if (!err && sums) {
@@ -491,7 +484,7 @@ static int seal_piece(struct store *st, uint8_t *room, size_t size, uint64_t off
         if (i + 1 == n)
             return 0;
     }
-    err = payload_bytes(st, room, size, offset);
+    err = payload_raw(st, room, size, offset);
     if (err)
         return err;
     sum_blocks(room, size, real);
@@ -563,7 +556,7 @@ int payload_filtered(struct store *st, const struct chunk_rec *rec, int check, s
     if (fetch_lends(st) && fetch_take(st, FETCH_PAYLOAD, out->p, out->len, rec->offset) &&
         (!check || sum_stored(out->p, out->len) == rec->sum[0]))
         return 0;
-    err = payload_bytes(st, out->p, out->len, rec->offset);
+    err = payload_raw(st, out->p, out->len, rec->offset);
     if (err)
         return err;
     if (check && sum_stored(out->p, out->len) != rec->sum[0])

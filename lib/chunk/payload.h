@@ -11,6 +11,15 @@
 
 #define PIECE_BYTES ((size_t)256 << 10)
 
+/* Count the bytes of the first piece, of `size` bytes of a chunk, that is overwritten at once.
+ * Pieces end where blocks end, so that no block is summed twice. */
+static inline uint64_t piece_at(uint64_t offset, uint64_t size)
+{
+    uint64_t piece = PIECE_BYTES - offset % FMT_SUM_BLOCK;
+
+    return piece < size ? piece : size;
+}
+
 /* Write n chunks of `size` bytes from p to `offset`, and compute their checksums. */
 int payload_write(struct store *st, const uint8_t *p, uint64_t n, uint64_t size, uint64_t offset,
                   uint64_t *sums);
@@ -23,7 +32,8 @@ int payload_patch(struct store *st, struct chunk_run *r, uint32_t index, uint64_
                   uint64_t size, const uint8_t *p, int noted);
 
 /* Keep the bytes of a chunk of an open run for undo: somebody else is going to overwrite them.
- * given: or has been told to, so that they need not have their checksums. */
+ * given: the file may not have those bytes yet that the checksums are of, so nothing is verified.
+ */
 int payload_note(struct store *st, const struct chunk_run *r, uint32_t index, bool given);
 /* Compute the checksums of a chunk's payload, or leave them out. */
 void payload_sums(const struct store *st, const uint8_t *p, size_t size, uint64_t *sums);
@@ -47,7 +57,7 @@ int payload_copy(struct store *st, uint64_t from, uint64_t size, uint64_t to);
 int payload_copy_summed(struct store *st, uint64_t from, uint64_t size, uint64_t to,
                         uint64_t *sums);
 /* Read bytes as they are, not verified. */
-int payload_raw(struct store *st, void *p, size_t size, uint64_t offset);
+int payload_raw(const struct store *st, void *p, size_t size, uint64_t offset);
 
 /* Count the absent checksums of a run; compute them from the file. */
 uint64_t payload_absent(const struct chunk_run *r);

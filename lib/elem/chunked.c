@@ -494,12 +494,11 @@ static int patch_part(struct transfer *t, const struct chunk_part *p)
 {
     struct buf b = {0};
     struct part_mover m;
-    struct scatter s = {.m = &m, .c = &m.c, .coord = p->coord, .b = &b};
+    struct scatter s = {.m = &m, .coord = p->coord, .b = &b};
     int err = part_begin(&m, t, p->n);
 
     if (err)
         return err;
-    s.t = m.t;
     err = part_end(&m, part_runs(&m, p, scatter_run, scatter_flush, &s));
     buf_release(&b);
     return part_done(t, p, err);

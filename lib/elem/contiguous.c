@@ -633,7 +633,7 @@ static int write_box(struct transfer *t)
         return err;
     }
     f->t = t;
-    f->s = (struct scatter){.t = f->m.t, .m = &f->m, .c = &f->m.c, .coord = &f->coord, .b = &f->b};
+    f->s = (struct scatter){.m = &f->m, .coord = &f->coord, .b = &f->b};
     part_take(&f->m, scatter_run, scatter_flush, &f->s);
     whole_box(t, k0, k1, from, len);
     f->moved = -1;

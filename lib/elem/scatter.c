@@ -58,11 +58,11 @@ static int dataset_patch(drep_dataset *ds, const uint64_t *coord, uint64_t offse
 /* Reads what the runs leave out between them, so that one patch covers all of them. */
 static int read_holes(const struct scatter *s)
 {
-    drep_dataset *ds = s->t->ds;
+    drep_dataset *ds = s->m->t->ds;
     uint64_t size = s->high - s->low, have = 0;
     int err = 0;
 
-    if (s->filled == size && !writes_members(s->t)) {
+    if (s->filled == size && !writes_members(s->m->t)) {
         if (prog_gaps(&ds->ft->stored))
             memset(s->b->p, 0, (size_t)size); /* gaps are zeros */
         return 0;
@@ -77,21 +77,21 @@ static int read_holes(const struct scatter *s)
 int scatter_flush(void *scatter)
 {
     struct scatter *s = scatter;
-    drep_dataset *ds = s->t->ds;
+    drep_dataset *ds = s->m->t->ds;
     const void *bytes = NULL;
     int err = 0;
 
     if (s->n == 0)
         return 0;
-    if (!s->m->given && s->n == 1 && s->run[0].step == 1 && s->c->copy) {
-        bytes = plain_memory(s->t, s->run[0].mem);
-        conv_count(s->c, s->run[0].n);
+    if (!s->m->given && s->n == 1 && s->run[0].step == 1 && s->m->c.copy) {
+        bytes = plain_memory(s->m->t, s->run[0].mem);
+        conv_count(&s->m->c, s->run[0].n);
     } else if (!s->m->given) {
         err = buf_reserve(s->b, s->high - s->low);
         if (!err)
             err = read_holes(s);
         for (int i = 0; !err && i < s->n; i++)
-            err = conv_write(s->c, s->t->mem, s->run[i].mem,
+            err = conv_write(&s->m->c, s->m->t->mem, s->run[i].mem,
                              s->b->p + (bytes_of(ds, s->run[i].at) - s->low),
                              s->run[i].step * ds->esize, s->run[i].n);
         bytes = s->b->p;
@@ -115,7 +115,7 @@ static int64_t overlap(const struct scatter *s, uint64_t byte, uint64_t step, in
 int scatter_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
 {
     struct scatter *s = ctx;
-    drep_dataset *ds = s->t->ds;
+    drep_dataset *ds = s->m->t->ds;
     uint64_t es = (uint64_t)ds->esize, apart = (uint64_t)(step - 1) * es;
     int64_t now;
     int err = 0;

@@ -11,9 +11,7 @@
 
 /* Runs of one unfiltered chunk, upwards: those near each other are patched together. */
 struct scatter {
-    struct transfer *t;
-    const struct part_mover *m;
-    struct conv *c;
+    struct part_mover *m;
     const uint64_t *coord;
     struct buf *b;
     uint64_t low, high;

@@ -96,7 +96,7 @@ int dataset_raw(drep_dataset *ds, int64_t at, int64_t n, void *buf, bool writing
 /* Like dataset_raw(), with those of a selection, which is a box. */
 int dataset_raw_part(drep_dataset *ds, const struct drep_selection *sel, void *buf, int threads,
                      enum transfer_way way);
-/* The same with a box of adjacent ones. */
+/* Like dataset_raw_part(), with a box of adjacent elements. */
 int dataset_raw_box(drep_dataset *ds, const uint64_t *from, const uint64_t *len, void *buf,
                     int threads, enum transfer_way way);
 

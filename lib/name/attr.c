@@ -316,7 +316,7 @@ void drep_attrinfo_release(drep_attrinfo *info)
     }
 }
 
-/* Whether elements of a type are numbers or texts to a program. */
+/* How a program takes the elements of a type. */
 enum taken_for { NUMBERS, TEXTS, OTHERS };
 
 static enum taken_for taken_for(const drep_type *type)

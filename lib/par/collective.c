@@ -122,7 +122,7 @@ static int deal_chunks(struct meeting *m, int err)
     if (!err)
         err = shares_meet(m->team, m->ds, m->how, &m->shares);
     for (size_t i = 0; i < m->shares.n; i++)
-        patches |= m->shares.share[i].patched;
+        patches |= share_is_patched(&m->shares.share[i]);
     if (!err && chunk_is_patched(m->ds, m->how, false))
         err = team_reduce(m->team, TEAM_MAX, &patches, 1);
     m->patches = patches;

@@ -27,7 +27,7 @@ static int add_stepped(struct given *g, int64_t chunk, int64_t at, int64_t step,
     return err;
 }
 
-/* What its owner writes of a patched chunk. */
+/* Add the elements of a patched chunk that its owner writes. */
 static int add_stretches(struct given *g, const struct remote_chunk *c)
 {
     int err = 0;
@@ -79,7 +79,8 @@ int given_make(struct given *g, const struct owning *own, struct remote *remote,
     /* Some came as pieces from this rank, too. */
     for (size_t i = 0; !sends_itself(own->t->ds, s) && !err && i < s->n; i++)
         for (size_t k = 0;
-             !s->share[i].whole && !s->share[i].patched && !err && k < s->share[i].runs; k++) {
+             !s->share[i].whole && !share_is_patched(&s->share[i]) && !err && k < s->share[i].runs;
+             k++) {
             const struct share_run *run = &s->run[s->share[i].first + k];
 
             err = add_stepped(g, run->chunk, run->at, run->step, run->n);

@@ -182,7 +182,6 @@ static int own_patched(struct owning *m, struct owned *o, struct buf *room)
     int err = patched_begin(&p, m, o);
 
     room = o->fixed > LARGE ? &large : room;
-
     if (!err)
         err = patched_bring(&p, 0, room);
     if (!err)
@@ -280,7 +279,7 @@ static int list_chunk(struct owning *m, int64_t chunk, const struct share *own, 
     if (ds->rec.layout != FMT_CHUNKED) /* the last slab may be short */
         o->size = bytes_of(ds, chunk_extent(&ds->rec, chunk));
     o->fixed = o->size;
-    o->patched = own ? own->patched : !o->whole && chunk_is_patched(ds, m->how, ranges);
+    o->patched = own ? share_is_patched(own) : !o->whole && chunk_is_patched(ds, m->how, ranges);
     o->completed = is_completed(m, o, ranges ? -1 : total);
     return 0;
 }

@@ -13,7 +13,7 @@
 #define BLOCK FMT_SUM_BLOCK
 #define READ_MAX ((uint64_t)1 << 20) /* bytes that are read at once */
 
-/* What happens to a block. */
+/* How much of a block is written. */
 enum {
     BLOCK_STAYS,
     BLOCK_PART, /* some of it is what the file has, or fill */

@@ -26,8 +26,7 @@ struct remote_chunk {
     int owner;
     bool patched;
     struct given_payload given;
-    const uint8_t
-        *stretch; /* loose and patched: where it is, as u64 pairs: first element, number */
+    const uint8_t *stretch; /* of a merge, where it is patched: u64 first element, u64 number */
     size_t stretches;
     struct encoded_chunk encoded;
     bool leased; /* its owner has written it there already, alone */

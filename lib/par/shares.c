@@ -606,7 +606,6 @@ int shares_meet(struct team *team, const drep_dataset *ds, enum together how, st
             s->share[at].owner = (int)(a >> 32);
             s->share[at].ranks = (int)(a >> 1 & INT32_MAX);
             s->share[at].whole = a & 1;
-            s->share[at].patched = s->share[at].ranks == SHARE_PATCHED;
             if (s->share[at].ranks == SHARE_CLASH && s->clash < 0) {
                 s->clash = s->share[at].chunk;
                 s->with = s->share[at].owner;

@@ -29,11 +29,10 @@ struct share {
     int64_t n; /* elements */
     size_t first, runs;
     int owner;
-    int ranks;    /* a read: how many get it from the owner, who is one of them; else 0, or
-                     SHARE_... */
-    bool patched; /* a write: the owner patches it; not whole */
-    bool whole;   /* a write: the owner has all of the chunk, by all shares, or loads the rest */
-    bool ranges;  /* members of elements */
+    int ranks;   /* a read: how many get it from the owner, who is one of them; else 0, or
+                    SHARE_... */
+    bool whole;  /* a write: the owner has all of the chunk, by all shares, or loads the rest */
+    bool ranges; /* members of elements */
     const struct leased *leased; /* written already, alone: it has no runs; or NULL */
 };
 
@@ -44,6 +43,12 @@ enum {
     SHARE_BACK = INT32_MAX - 1,    /* this rank has, and higher ones have written elements */
     SHARE_CLASH = INT32_MAX        /* without the hint */
 };
+
+/* True if the owner patches the chunk; it is not whole then. */
+static inline bool share_is_patched(const struct share *s)
+{
+    return s->ranks == SHARE_PATCHED;
+}
 
 struct shares {
     struct share_run *run;

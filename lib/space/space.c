@@ -353,7 +353,7 @@ int space_deal(struct store *st, uint64_t *at, uint64_t want, uint64_t grain,
     return err;
 }
 
-/* What was dealt is free again.  The FREE entries are those of before, unless free bytes right
+/* Make free again what was dealt.  The FREE entries are those of before, unless free bytes right
  * behind it were taken, or came, while it was dealt: then the entry of the extent before them is
  * out of date, and nobody has noted that.  `touched` keeps its order, as commits make room by it.
  */

@@ -147,4 +147,15 @@ static inline void same_elements(const char *a, const char *b)
     ck_assert_msg(system(command) == 0, "%s", command);
 }
 
+/* A compound of the first n of two numbers. */
+static inline drep_type *uint32_pair_type(int n)
+{
+    const char *const names[2] = {"a", "b"};
+    const drep_type *const types[2] = {DREP_UINT32_T, DREP_UINT32_T};
+    drep_type *out = NULL;
+
+    drep_type_compound(n, names, NULL, types, 0, &out);
+    return out;
+}
+
 #endif

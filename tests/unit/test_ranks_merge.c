@@ -1632,7 +1632,7 @@ struct known_dim {
 };
 enum { NAMES = 3 };
 
-/* What each rank had before the commit, and what the commit gave it. */
+/* The dimensions of each rank before the commit and after it. */
 struct dims_story {
     int seed;
     struct known_dim before[MAX_RANKS][NAMES], after[MAX_RANKS][NAMES];
@@ -1699,8 +1699,8 @@ static void tell_random_dimensions(struct teller *me, drep_file *f)
         went(me, drep_dimension_list(f, "/g", DREP_BY_NAME, know_dimension, s->after[me->rank]));
 }
 
-/* What ranks must agree on: those that created it are alike, and it holds all datasets; or what
- * datasets alone need.  False: that is a contradiction. */
+/* Merge the dimensions of one name.  Those that ranks created must be alike and hold all datasets;
+ * if none did, the dimension is what the datasets need.  False: they contradict each other. */
 static bool merge_dims(const struct dims_story *s, int ranks, int k, struct known_dim *want)
 {
     const struct known_dim *created = NULL;

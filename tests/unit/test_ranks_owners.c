@@ -176,16 +176,6 @@ struct pair {
     uint32_t a, b;
 };
 
-static drep_type *pair_type(bool both)
-{
-    const char *names[2] = {"a", "b"};
-    const drep_type *types[2] = {DREP_UINT32_T, DREP_UINT32_T};
-    drep_type *out = NULL;
-
-    drep_type_compound(both ? 2 : 1, names, NULL, types, 0, &out);
-    return out;
-}
-
 /* The part of a box that a rank has, by rows or by columns. */
 static void box_part(const struct teller *me, enum pattern pattern, int call, int64_t *start,
                      int64_t *count, int64_t *stride)
@@ -214,7 +204,7 @@ static void box_part(const struct teller *me, enum pattern pattern, int call, in
     count[cut] = n * (me->rank + 1) / me->ranks - n * me->rank / me->ranks;
 }
 
-/* What ranks select with a stride is a union of boxes. */
+/* Boxes of several ranks that have a stride make a union. */
 static void choose_box(struct teller *me, int call, int64_t *start, int64_t *count, int64_t *stride,
                        drep_selection **sel)
 {
@@ -263,7 +253,7 @@ static void write_call(struct teller *me, drep_dataset *ds, int call)
 {
     const struct pieces_of *p = me->ctx;
     int64_t start[2], count[2], stride[2], n;
-    drep_type *one = pair_type(false);
+    drep_type *one = uint32_pair_type(1);
     drep_selection *sel = NULL;
     uint32_t *v;
 
@@ -290,7 +280,7 @@ static void tell_together(struct teller *me, drep_file *f)
     struct pieces_of *p = (struct pieces_of *)(uintptr_t)me->ctx;
     const int64_t dims[2] = {p->height, p->width};
     const struct pair fill = {17, 18};
-    drep_type *pairs = pair_type(true);
+    drep_type *pairs = uint32_pair_type(2);
     drep_spec spec = DREP_SPEC(.type = p->pattern == MEMBER ? pairs : DREP_UINT32_T, .rank = 2,
                                .dims = dims, .layout = p->layout);
     drep_dataset *ds = NULL;

@@ -105,24 +105,13 @@ static void chosen_free(struct chosen *c)
     free(c->texts);
 }
 
-/* A compound of the first n of two numbers. */
-static drep_type *pair_type(int n)
-{
-    const char *const names[2] = {"a", "b"};
-    const drep_type *const types[2] = {DREP_UINT32_T, DREP_UINT32_T};
-    drep_type *out = NULL;
-
-    drep_type_compound(n, names, NULL, types, 0, &out);
-    return out;
-}
-
 static drep_dataset *make(struct teller *me, drep_file *f)
 {
     const struct wide *w = me->ctx;
     const int64_t dims[2] = {HEIGHT, WIDTH}, chunk[2] = {CHUNK_Y, CHUNK_X};
     drep_filter filter = {.id = w->filter};
     drep_spec spec = DREP_SPEC(.type = DREP_UINT32_T, .rank = 2, .dims = dims, .layout = w->layout);
-    drep_type *text = NULL, *pair = pair_type(2);
+    drep_type *text = NULL, *pair = uint32_pair_type(2);
     drep_dataset *ds = NULL;
 
     went(me, drep_type_vstring(&text));
@@ -147,7 +136,7 @@ static void most(uint64_t *of, uint64_t n)
 static void tell(struct teller *me, drep_file *f)
 {
     struct wide *w = (struct wide *)(uintptr_t)me->ctx;
-    drep_type *one = w->member ? pair_type(1) : NULL;
+    drep_type *one = w->member ? uint32_pair_type(1) : NULL;
     drep_dataset *ds = make(me, f);
     drep_info *info = NULL;
 
