@@ -6,6 +6,7 @@
 #include "base/mem.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ROOM_FIRST = 8 };
@@ -27,4 +28,15 @@ int vec_grow(void *list, size_t n, size_t *room, size_t more, size_t width)
     memcpy(list, &p, sizeof p);
     *room = want;
     return 0;
+}
+
+void vec_sort(void *list, size_t n, size_t width, int (*order)(const void *, const void *))
+{
+    const char *p = list;
+
+    for (size_t i = 1; i < n; i++, p += width)
+        if (order(p, p + width) > 0) {
+            qsort(list, n, width, order);
+            return;
+        }
 }

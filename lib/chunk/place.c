@@ -227,15 +227,23 @@ int place_settle_all(struct store *st)
 
 /* ---- any chunk ---- */
 
+static void reserve_for(struct chunks *cs, const uint64_t *coord, uint64_t ahead, uint64_t bytes,
+                        uint64_t size)
+{
+    uint64_t hole;
+
+    if (!extents_fit(&cs->st->space->avail, bytes, FMT_ALIGN, &hole))
+        pull_in(cs->st, cs->object);
+    reserve(cs, coord, ahead, bytes, size);
+}
+
 int place_find(struct chunks *cs, const uint64_t *coord, uint64_t ahead, uint64_t bytes,
                uint64_t size, uint64_t *offset)
 {
     struct store *st = cs->st;
-    uint64_t behind, hole;
+    uint64_t behind;
 
-    if (!extents_fit(&st->space->avail, bytes, FMT_ALIGN, &hole))
-        pull_in(st, cs->object);
-    reserve(cs, coord, ahead, bytes, size);
+    reserve_for(cs, coord, ahead, bytes, size);
     if (take_reserved(cs, chunk_last(cs->rank, coord), bytes, offset))
         return 0;
     behind = cs->payload % FMT_ALIGN ? 0 : end_before(cs, coord, ahead, size);
@@ -244,4 +252,39 @@ int place_find(struct chunks *cs, const uint64_t *coord, uint64_t ahead, uint64_
         return 0;
     }
     return space_alloc(st, bytes, align_of(cs, bytes), WITH_OP, offset);
+}
+
+/* True if none of n slabs is stored. */
+static bool none_stored(struct chunks *cs, uint64_t slab, uint64_t n)
+{
+    struct run_hit f;
+    uint64_t next;
+
+    if (!run_find(cs, &slab, &f)) {
+        run_done(cs->st, &f);
+        return false;
+    }
+    return !run_next(cs, &slab, n, &next) && (next == UINT64_MAX || next - slab >= n);
+}
+
+/* Such a write reserves with its first stretch, so that one does not cover the dataset. */
+void place_foresee(struct chunks *cs, uint64_t slab, uint64_t n, struct foreseen *out)
+{
+    uint64_t most = cs->payload ? RUN_BYTES / cs->payload : 0, at;
+    const struct reservation *r;
+    struct extent e;
+
+    *out = (struct foreseen){.first = 0};
+    if (cs->st->space->onward || cs->payload == 0 || cs->payload % FMT_SUM_BLOCK)
+        return;
+    if (!reservation_of(cs, slab) && nothing_stored(cs))
+        reserve_for(cs, &slab, AHEAD_ALL, (n < most ? n : most) * cs->payload, cs->payload);
+    r = reservation_of(cs, slab);
+    if (!r || !none_stored(cs, slab, n))
+        return;
+    at = r->offset + (slab - r->first) * r->payload;
+    if (!extents_find(&r->left, at, &e))
+        return;
+    most = (e.offset + e.length - at) / r->payload;
+    *out = (struct foreseen){slab, slab + (n < most ? n : most), at};
 }

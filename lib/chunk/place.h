@@ -17,6 +17,15 @@
  * are going to be written and should stand back to back. */
 int place_find(struct chunks *cs, const uint64_t *coord, uint64_t ahead, uint64_t bytes,
                uint64_t size, uint64_t *offset);
+/* Slabs that have a place before they are written. */
+struct foreseen {
+    uint64_t first, end; /* which: none if these are equal */
+    uint64_t offset;     /* of the first; the others stand behind it */
+};
+/* Where the first of n slabs are going to stand that are written next, whole and in order: reserves
+ * what place_find() would for them.  Nothing was written there yet.  None: some of them are stored,
+ * or nobody can tell. */
+void place_foresee(struct chunks *cs, uint64_t slab, uint64_t n, struct foreseen *out);
 /* The transaction ends: give all reservations back. */
 void place_end(struct store *st);
 

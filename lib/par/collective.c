@@ -26,7 +26,6 @@
 #include "tree/find.h"
 #include "tree/journal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct meeting {
@@ -39,6 +38,7 @@ struct meeting {
     enum together how;
     bool patches;         /* some chunks are patched by their owners */
     struct united united; /* on rank 0; compact: on all ranks */
+    struct foreseen foreseen;
     struct windows windows;
     /* Of the window: */
     struct parcels parcels;
@@ -131,6 +131,43 @@ static int deal_chunks(struct meeting *m, int err)
     return m->windows.several ? meeting_agree(m, err) : err;
 }
 
+/* Where the first whole slabs of a box are going to stand. */
+static struct foreseen foresee_box(drep_dataset *ds, const struct drep_selection *sel)
+{
+    int64_t len[DREP_MAX_RANK], at = 0, n, slab = (int64_t)ds->rec.slab;
+    struct foreseen f = {.first = 0};
+
+    for (int d = 0; d < sel->rank; d++) {
+        len[d] = (int64_t)ds->rec.len[d];
+        at = at * len[d] + span_at(&sel->dim[d], 0);
+    }
+    n = selection_run_len(sel, len) - (slab - at % slab) % slab;
+    if (n >= slab)
+        place_foresee(&ds->chunks, (uint64_t)((at + slab - 1) / slab), (uint64_t)(n / slab), &f);
+    return f;
+}
+
+/* Everybody learns where slabs are going to stand that nobody has written yet. */
+static int foresee(struct meeting *m)
+{
+    const drep_dataset *ds = m->ds;
+    uint64_t v[3] = {0};
+    int err;
+
+    if (m->loose || ds->rec.layout != FMT_CONTIGUOUS || m->how != TOGETHER_BOX ||
+        ds->ft->type->variable)
+        return 0;
+    if (m->team->rank == 0) {
+        m->foreseen = foresee_box(m->ds, &m->united.call->sel);
+        v[0] = m->foreseen.first;
+        v[1] = m->foreseen.end;
+        v[2] = m->foreseen.offset;
+    }
+    err = team_reduce(m->team, TEAM_MAX, v, 3);
+    m->foreseen = (struct foreseen){v[0], v[1], v[2]};
+    return err;
+}
+
 static void note_most(uint64_t *most, uint64_t n)
 {
     *most = n > *most ? n : *most;
@@ -166,7 +203,10 @@ static int add_remote(struct meeting *m, const struct remote_chunk *c)
 {
     if (VEC_ROOM(m->remote.chunk, m->remote.n, m->remote.room, 1))
         return fail_nomem();
-    m->remote.chunk[m->remote.n++] = *c;
+    m->remote.chunk[m->remote.n] = *c;
+    if (c->slabs == 0)
+        m->remote.chunk[m->remote.n].slabs = 1;
+    m->remote.n++;
     return 0;
 }
 
@@ -201,16 +241,18 @@ static int take_reports(struct meeting *m, int rank)
     bool filtered = m->ds->chunks.nfilters > 0;
 
     while (p < end) {
-        bool patched = load_u64(p + 16) == REPORT_PATCHED;
+        uint64_t kind = load_u64(p + 16);
+        bool patched = kind == REPORT_PATCHED, slabs = kind == REPORT_SLABS;
         struct remote_chunk c = {.chunk = (int64_t)load_u64(p),
+                                 .slabs = slabs ? (int64_t)load_u64(p + 24) : 1,
                                  .whole = !patched,
                                  .patched = patched,
                                  .owner = rank,
                                  .encoded = {.size = load_u64(p + 8),
-                                             .skipped = patched ? 0 : (uint32_t)load_u64(p + 16),
-                                             .offset = patched ? 0 : load_u64(p + 24),
+                                             .skipped = patched || slabs ? 0 : (uint32_t)kind,
+                                             .offset = patched || slabs ? 0 : load_u64(p + 24),
                                              .sums = (uint64_t *)(void *)(p + 32)}};
-        uint64_t n = filtered ? 1 : sums_of(c.encoded.size);
+        uint64_t n = filtered ? 1 : sums_of(c.encoded.size) * (uint64_t)c.slabs;
 
         for (uint64_t i = 0; i < n; i++)
             c.encoded.sums[i] = load_u64(p + 32 + i * 8);
@@ -286,6 +328,8 @@ static int assemble_chunks(struct meeting *m)
                              .shares = &m->windows.now,
                              .how = m->how,
                              .loose = m->loose,
+                             .foreseen = m->foreseen,
+                             .joins = !m->windows.several,
                              .rank = m->team->rank};
     err = own_list(&m->own, &m->in);
     if (m->patches || (m->loose && ds->rec.layout == FMT_CHUNKED)) {
@@ -321,8 +365,7 @@ static int window_take(struct meeting *m)
     m->lost = take_parts(m);
     for (int r = 0; !m->lost && r < team->size; r++)
         m->lost = take_reports(m, r);
-    if (m->remote.n > 1)
-        qsort(m->remote.chunk, m->remote.n, sizeof *m->remote.chunk, by_number);
+    vec_sort(m->remote.chunk, m->remote.n, sizeof *m->remote.chunk, by_number);
     return 0;
 }
 
@@ -333,7 +376,7 @@ static void window_release(struct meeting *m)
     buf_release(&m->reports);
     mem_free(m->report_at);
     m->report_at = NULL;
-    m->remote.n = m->remote.next = 0;
+    remote_drop(&m->remote);
 }
 
 /* Rank 0 tells the places of a window's chunks, the owners write.  `mine` is this rank's error. */
@@ -474,6 +517,8 @@ static int write_meeting(struct meeting *m, int err)
             err = assemble_chunks(m);
         return err ? err : write_compact(m);
     }
+    if (!err)
+        err = foresee(m);
     if (!err)
         err = place_and_write(m);
     return err ? err : idset_mark(&ranks_of(ds->file)->written, ds->id, &first);

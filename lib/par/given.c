@@ -4,8 +4,6 @@
 
 #include "base/vec.h"
 
-#include <stdlib.h>
-
 static int add_piece(void *given, int64_t chunk, int64_t at, int64_t n)
 {
     struct given *g = given;
@@ -92,8 +90,7 @@ int given_make(struct given *g, const struct owning *own, struct remote *remote,
             if (!remote_is_owned(remote, run.chunk))
                 err = add_stepped(g, run.chunk, run.at, run.step, run.n);
         }
-    if (g->n > 1)
-        qsort(g->piece, g->n, sizeof *g->piece, by_place);
+    vec_sort(g->piece, g->n, sizeof *g->piece, by_place);
     drop_duplicates(g);
     *count = 0;
     for (size_t i = 0; i < g->n; i++)

@@ -17,6 +17,52 @@
 
 #define LARGE ((uint64_t)16 << 20) /* bytes of a chunk whose memory is given back */
 
+/* Chunks that lie one behind the other in the file, as the slabs of contiguous data do, are written
+ * together, up to a multiple of PIECE_BYTES: those that stand so in memory, too, where they are,
+ * others from a copy. */
+struct adjoining {
+    struct io *io;
+    const uint8_t *bytes; /* copy.p: copied */
+    size_t size;
+    uint64_t offset;
+    struct buf copy;
+};
+
+static int adjoining_write(struct adjoining *s)
+{
+    int err = s->size > 0 ? s->io->ops->write_at(s->io, s->bytes, s->size, s->offset) : 0;
+
+    s->size = s->copy.len = 0;
+    return err;
+}
+
+/* Adds a chunk.  stays: its bytes are there until it is written. */
+static int adjoining_add(struct adjoining *s, const uint8_t *bytes, size_t size, uint64_t offset,
+                         bool stays)
+{
+    bool behind = s->size > 0 && offset == s->offset + s->size;
+    bool copied = s->copy.len > 0;
+    int err = 0;
+
+    if (!behind || copied == stays || size > PIECE_BYTES - s->size ||
+        (stays && bytes != s->bytes + s->size))
+        err = adjoining_write(s);
+    if (!err && size >= PIECE_BYTES)
+        return s->io->ops->write_at(s->io, bytes, size, offset);
+    if (!err && !stays)
+        err = buf_reserve(&s->copy, PIECE_BYTES);
+    if (!err && !stays)
+        err = buf_add(&s->copy, bytes, size);
+    if (err)
+        return err;
+    if (s->size == 0) {
+        s->bytes = stays ? bytes : s->copy.p;
+        s->offset = offset;
+    }
+    s->size += size;
+    return (offset + size) % PIECE_BYTES == 0 ? adjoining_write(s) : 0;
+}
+
 static int put_u64(struct buf *b, uint64_t v)
 {
     uint8_t bytes[8];
@@ -44,18 +90,59 @@ static int report_chunk(struct owning *m, const struct owned *o, uint64_t offset
     return err;
 }
 
-/* Sums a plain chunk, a number for each 4 KiB. */
+static bool is_foreseen(const struct owning *m, const struct owned *o)
+{
+    uint64_t slab = (uint64_t)o->chunk;
+
+    return o->whole && slab >= m->foreseen.first && slab < m->foreseen.end;
+}
+
+static uint64_t foreseen_place(const struct owning *m, const struct owned *o)
+{
+    return m->foreseen.offset + ((uint64_t)o->chunk - m->foreseen.first) * m->t->ds->chunks.payload;
+}
+
+/* Report the checksums of plain bytes, one for each 4 KiB. */
+static int report_sums(struct owning *m, const struct owned *o, const uint8_t *bytes)
+{
+    uint64_t n = sums_of(o->size), sum;
+    int err = buf_reserve(&m->report, m->report.len + n * 8);
+
+    for (uint64_t at = 0; !err && at < o->size; at += FMT_SUM_BLOCK) {
+        uint64_t left = o->size - at;
+
+        payload_sums(m->t->ds->file->st, bytes + at,
+                     (size_t)(left < FMT_SUM_BLOCK ? left : FMT_SUM_BLOCK), &sum);
+        err = put_u64(&m->report, sum);
+    }
+    return err;
+}
+
 static int report_plain(struct owning *m, const struct owned *o, const uint8_t *bytes)
 {
-    uint64_t n = sums_of(o->size);
-    uint64_t *sums = mem_array(n + 1, sizeof *sums);
-    int err = sums ? 0 : fail_nomem();
+    int err = report_chunk(m, o, 0, NULL, 0);
 
-    if (!err) {
-        payload_sums(m->t->ds->file->st, bytes, (size_t)o->size, sums);
-        err = report_chunk(m, o, 0, sums, n);
+    return err ? err : report_sums(m, o, bytes);
+}
+
+/* Report a slab with those before it, if it follows them. */
+static int report_slab(struct owning *m, struct owned *o, const uint8_t *bytes)
+{
+    int err = 0;
+
+    if (!m->slabs || (uint64_t)(o->chunk - m->slabs->chunk) != m->slabs->slabs ||
+        o->size != m->slabs->size) {
+        o->slabs = 0;
+        m->slabs = o;
+        m->slabs_at = m->report.len;
+        err = report_chunk(m, o, 0, NULL, 0);
+        if (!err)
+            store_u64(m->report.p + m->slabs_at + 16, REPORT_SLABS);
     }
-    mem_free(sums);
+    if (!err)
+        err = report_sums(m, o, bytes);
+    if (!err)
+        store_u64(m->report.p + m->slabs_at + 24, ++m->slabs->slabs);
     return err;
 }
 
@@ -208,13 +295,15 @@ static bool is_kept(const struct owning *m, const struct owned *o)
 }
 
 /* Brings one chunk together. */
-static int own_chunk(struct owning *m, struct work *w, struct owned *o)
+static int own_chunk(struct owning *m, struct work *w, struct owned *o, struct adjoining *joined)
 {
     drep_dataset *ds = m->t->ds;
     struct buf *room = work_buf(w);
     const uint8_t *bytes;
     int err;
 
+    if (o->patched || !is_foreseen(m, o))
+        m->slabs = NULL;
     if (o->patched)
         return own_patched(m, o, room);
     if (is_kept(m, o)) {
@@ -227,17 +316,27 @@ static int own_chunk(struct owning *m, struct work *w, struct owned *o)
     }
     if (err || !o->whole)
         return err;
-    return ds->chunks.nfilters > 0 ? report_encoded(m, w, o, bytes) : report_plain(m, o, bytes);
+    if (ds->chunks.nfilters > 0)
+        return report_encoded(m, w, o, bytes);
+    err = m->joins && is_foreseen(m, o) ? report_slab(m, o, bytes) : report_plain(m, o, bytes);
+    if (err || !is_foreseen(m, o))
+        return err;
+    o->written = ranks_of(ds->file)->wrote = true;
+    return adjoining_add(joined, bytes, (size_t)o->size, foreseen_place(m, o), bytes != room->p);
 }
 
 int own_chunks(struct owning *m)
 {
     struct store *st = m->t->ds->file->st;
+    struct adjoining joined = {.io = ranks_io(m->t->ds->file)};
     struct work *w = work_take(st);
     int err = w ? 0 : fail_nomem();
 
     for (size_t i = 0; !err && i < m->n; i++)
-        err = own_chunk(m, w, &m->owned[i]);
+        err = own_chunk(m, w, &m->owned[i], &joined);
+    if (!err)
+        err = adjoining_write(&joined);
+    buf_release(&joined.copy);
     work_give(st, w);
     return err;
 }
@@ -322,58 +421,6 @@ int owned_completed(const struct owning *m, struct shares *out)
     return 0;
 }
 
-/* Chunks that lie one behind the other in the file, as the slabs of contiguous data do, are written
- * together: those that stand so in memory, too, where they are, others from a copy. */
-#define COPY_MAX ((size_t)256 << 10)
-#define ADJOINING_MAX ((size_t)16 << 20)
-
-struct adjoining {
-    struct io *io;
-    const uint8_t *bytes; /* copy.p: copied */
-    size_t size;
-    uint64_t offset;
-    struct buf copy;
-};
-
-static int adjoining_write(struct adjoining *s)
-{
-    int err = s->size > 0 ? s->io->ops->write_at(s->io, s->bytes, s->size, s->offset) : 0;
-
-    s->size = s->copy.len = 0;
-    return err;
-}
-
-/* Adds a chunk.  stays: its bytes are there until it is written. */
-static int adjoining_add(struct adjoining *s, const uint8_t *bytes, size_t size, uint64_t offset,
-                         bool stays)
-{
-    bool behind = s->size > 0 && offset == s->offset + s->size;
-    bool copied = s->copy.len > 0;
-    int err = 0;
-
-    if (behind && stays && !copied && bytes == s->bytes + s->size &&
-        s->size + size <= ADJOINING_MAX) {
-        s->size += size;
-        return 0;
-    }
-    if (!behind || !copied || stays || size > COPY_MAX - s->size)
-        err = adjoining_write(s);
-    if (!err && !stays && size > COPY_MAX)
-        return s->io->ops->write_at(s->io, bytes, size, offset);
-    if (!err && !stays)
-        err = buf_reserve(&s->copy, COPY_MAX);
-    if (!err && !stays)
-        err = buf_add(&s->copy, bytes, size);
-    if (err)
-        return err;
-    if (s->size == 0) {
-        s->bytes = stays ? bytes : s->copy.p;
-        s->offset = offset;
-    }
-    s->size += size;
-    return 0;
-}
-
 /* Write the blocks of a patched chunk, from its first `end` bytes, to where it is at `place`. */
 static int write_blocks(struct owning *m, const struct patched *p, const uint8_t *bytes,
                         uint64_t place, uint64_t end, struct adjoining *joined)
@@ -413,6 +460,40 @@ static int write_patched(struct owning *m, struct owned *o, const uint8_t *told,
     return err;
 }
 
+/* Write a whole chunk to where it is. */
+static int write_whole(struct owning *m, const struct owned *o, uint64_t place, struct buf *room,
+                       struct adjoining *joined)
+{
+    struct ranks *r = ranks_of(m->t->ds->file);
+    const uint8_t *bytes = o->bytes;
+    int err = 0;
+
+    r->counted.written += o->size;
+    if (o->written && place == foreseen_place(m, o)) {
+        r->counted.foreseen += o->size;
+        return 0;
+    }
+    if (!bytes)
+        err = bring(m, o, room, &bytes);
+    return err ? err : adjoining_add(joined, bytes, (size_t)o->size, place, bytes != room->p);
+}
+
+/* Likewise slabs that were reported as one; *k is behind what was told of them then. */
+static int write_slabs(struct owning *m, const struct owned *o, const uint8_t *told, size_t *k,
+                       struct buf *room, struct adjoining *joined)
+{
+    uint64_t first = load_u64(told + *k), payload = m->t->ds->chunks.payload;
+    int err = 0;
+
+    *k += PLACE_WHOLE;
+    for (uint64_t i = 0; !err && i < o->slabs; i++) {
+        err =
+            write_whole(m, &o[i], first ? first + i * payload : load_u64(told + *k), room, joined);
+        *k += first ? 0 : PLACE_WHOLE;
+    }
+    return err;
+}
+
 /* Elements are converted again without a report, which has counted them. */
 int owned_write(struct owning *m, struct io *io, const uint8_t *places, size_t size)
 {
@@ -428,21 +509,16 @@ int owned_write(struct owning *m, struct io *io, const uint8_t *places, size_t s
     m->t->conv.opts.report = NULL; /* for now */
     for (size_t i = 0, k = 0; !err && i < m->n && k < size; i++) {
         struct owned *o = &m->owned[i];
-        const uint8_t *bytes = o->bytes;
 
         if (o->patched) {
             err = write_patched(m, o, places + k, room, &joined);
             k += PLACE_PATCHED;
+        } else if (o->slabs > 0) {
+            err = write_slabs(m, o, places, &k, room, &joined);
+        } else if (o->whole && !(m->joins && o->written)) {
+            err = write_whole(m, o, load_u64(places + k), room, &joined);
+            k += PLACE_WHOLE;
         }
-        if (!o->whole)
-            continue;
-        if (!bytes)
-            err = bring(m, o, room, &bytes);
-        if (!err)
-            err = adjoining_add(&joined, bytes, (size_t)o->size, load_u64(places + k),
-                                bytes != room->p);
-        ranks_of(m->t->ds->file)->counted.written += o->size;
-        k += PLACE_WHOLE;
     }
     if (!err)
         err = adjoining_write(&joined);

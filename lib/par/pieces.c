@@ -9,7 +9,6 @@
 #include "format/byteorder.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { HEAD = PIECE_HEAD, RUN = PIECE_RUN };
@@ -266,8 +265,7 @@ int pieces_list(const struct drep_dataset *ds, const struct team_inbox *in, stru
         if (pass == 0 && !(*list = mem_array(room + 1, sizeof **list)))
             return fail_nomem();
     }
-    if (*n > 1)
-        qsort(*list, *n, sizeof **list, pieces_order);
+    vec_sort(*list, *n, sizeof **list, pieces_order);
     return 0;
 }
 

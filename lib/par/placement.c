@@ -13,12 +13,16 @@
 /* Bytes of what is told to the owner of a chunk; 0: it does not wait for a place. */
 static size_t place_size(const struct remote_chunk *c)
 {
-    return c->patched ? PLACE_PATCHED : c->whole && !c->leased ? PLACE_WHOLE : 0;
+    size_t n = c->scattered ? 1 + (size_t)c->slabs : 1;
+
+    return c->patched ? PLACE_PATCHED : c->whole && !c->leased ? n * PLACE_WHOLE : 0;
 }
 
 static void place_put(const struct remote_chunk *c, uint8_t *p)
 {
-    store_u64(p, c->encoded.offset);
+    store_u64(p, c->scattered ? 0 : c->encoded.offset);
+    for (int64_t i = 0; c->scattered && i < c->slabs; i++)
+        store_u64(p + (i + 1) * PLACE_WHOLE, c->scattered[i]);
     if (!c->patched)
         return;
     store_u64(p + 8, c->given.left_at);

@@ -16,6 +16,7 @@
 
 struct remote_chunk {
     int64_t chunk; /* its number (shares.h) */
+    int64_t slabs; /* 1; or whole slabs that follow each other, this one with them */
     bool whole;
     /* Not whole: its elements, where they stand in the chunk, and the heap that they refer to.
      * Other elements have no meaning. */
@@ -28,8 +29,9 @@ struct remote_chunk {
     struct given_payload given;
     const uint8_t *stretch; /* of a merge, where it is patched: u64 first element, u64 number */
     size_t stretches;
-    struct encoded_chunk encoded;
-    bool leased; /* its owner has written it there already, alone */
+    struct encoded_chunk encoded; /* slabs: the first, with the checksums of all */
+    uint64_t *scattered;          /* slabs that do not stand back to back: their offsets */
+    bool leased;                  /* its owner has written it there already, alone */
 };
 
 struct remote {
@@ -38,6 +40,12 @@ struct remote {
     size_t n;
     size_t room;
     size_t next; /* is likely to be asked for */
+    /* One of several slabs, while the store asks for it. */
+    struct remote_slab {
+        int64_t number; /* and 1; 0: none */
+        struct encoded_chunk encoded;
+        struct given_payload given;
+    } one;
     /* In windows: gets the next one, or fails; and the chunks that are not whole, ascending. */
     int (*more)(void *ctx);
     void *ctx;
@@ -47,6 +55,8 @@ struct remote {
 
 /* True if a chunk is here, whole or patched: its elements are with its owner. */
 bool remote_is_owned(struct remote *r, int64_t chunk);
+/* Forget what is here. */
+void remote_drop(struct remote *r);
 /* Let a transfer take its elements from here. */
 void remote_begin(struct remote *r, struct transfer *t);
 /* Set the places of chunks that have been given some: where they stand now.  Others of the same

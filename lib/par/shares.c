@@ -146,12 +146,7 @@ int share_order(const void *a, const void *b)
 
 int shares_group(struct shares *s)
 {
-    bool sorted = true;
-
-    for (size_t i = 1; i < s->nruns; i++)
-        sorted = sorted && s->run[i - 1].chunk <= s->run[i].chunk;
-    if (!sorted)
-        qsort(s->run, s->nruns, sizeof *s->run, share_order);
+    vec_sort(s->run, s->nruns, sizeof *s->run, share_order);
     for (size_t i = 0; i < s->nruns; i++) {
         if (i == 0 || s->run[i].chunk != s->run[i - 1].chunk) {
             if (VEC_ROOM(s->share, s->n, s->room, 1))
@@ -180,8 +175,7 @@ int shares_lease(struct shares *s, const struct leased *leased, size_t n)
         s->share[s->n++] =
             (struct share){.chunk = leased[i].chunk, .whole = true, .leased = &leased[i]};
     }
-    if (s->n > 1)
-        qsort(s->share, s->n, sizeof *s->share, shares_by_chunk);
+    vec_sort(s->share, s->n, sizeof *s->share, shares_by_chunk);
     return 0;
 }
 
@@ -215,18 +209,13 @@ int shares_cut(struct transfer *t, struct shares *s)
 int shares_count(struct transfer *t, struct shares *s)
 {
     struct cutter c = {.s = s, .rec = &t->ds->rec, .count = true};
-    bool sorted = true;
     size_t n = 0;
     int err;
 
     if (t->sel->count == 0)
         return 0;
     err = cut_chunks(t, &c);
-    for (size_t i = 1; i < s->n; i++)
-        sorted = sorted && s->share[i - 1].chunk < s->share[i].chunk;
-    if (sorted)
-        return err;
-    qsort(s->share, s->n, sizeof *s->share, shares_by_chunk);
+    vec_sort(s->share, s->n, sizeof *s->share, shares_by_chunk);
     for (size_t i = 0; i < s->n; i++)
         if (n > 0 && s->share[n - 1].chunk == s->share[i].chunk)
             s->share[n - 1].n += s->share[i].n;
@@ -528,8 +517,7 @@ static int notices_get(const struct team_inbox *in, struct notice **out, size_t 
                                            .sender = i,
                                            .answer = k};
         }
-    if (*n > 1)
-        qsort(list, *n, sizeof *list, notice_order);
+    vec_sort(list, *n, sizeof *list, notice_order);
     *out = list;
     return 0;
 }

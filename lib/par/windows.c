@@ -8,8 +8,6 @@
 #include "par/ranks.h"
 #include "team/outbox.h"
 
-#include <stdlib.h>
-
 /* Places in the order of windows: numbers of chunks, with this bit for those that come after all
  * that are written whole. */
 #define BEHIND ((uint64_t)1 << 63)
@@ -107,10 +105,8 @@ static int take_notices(struct windows *w, const struct team_inbox *in)
     for (size_t i = 0; i < w->shares->n; i++)
         if (w->shares->share[i].owner == w->team->rank && !w->shares->share[i].whole)
             w->part[w->nparts++] = w->shares->share[i].chunk;
-    if (w->nparts > 1)
-        qsort(w->part, w->nparts, sizeof *w->part, numbers_ascending);
-    if (w->ndue > 1)
-        qsort(w->due, w->ndue, sizeof *w->due, due_order);
+    vec_sort(w->part, w->nparts, sizeof *w->part, numbers_ascending);
+    vec_sort(w->due, w->ndue, sizeof *w->due, due_order);
     for (size_t i = 0; i < w->ndue; i++) { /* each chunk once */
         if (n > 0 && w->due[n - 1].place == w->due[i].place)
             w->due[n - 1].bytes += w->due[i].bytes;
@@ -144,7 +140,7 @@ static int gather_parts(struct windows *w, int failed)
         w->part = part;
         for (w->nparts = 0; w->nparts < all.len / 8; w->nparts++)
             part[w->nparts] = (int64_t)load_u64(all.p + w->nparts * 8);
-        qsort(part, w->nparts, sizeof *part, numbers_ascending);
+        vec_sort(part, w->nparts, sizeof *part, numbers_ascending);
     }
     mem_free(at);
     buf_release(&mine);
@@ -185,8 +181,8 @@ int windows_begin(struct windows *w, struct team *team, const struct transfer *t
     w->several = !v[3] && (v[0] > w->most / (uint64_t)team->size || w->chunks > 0);
     if (err || !w->several)
         return err;
-    if (whole_first(ds) && s->n > 1)
-        qsort(s->share, s->n, sizeof *s->share, whole_before);
+    if (whole_first(ds))
+        vec_sort(s->share, s->n, sizeof *s->share, whole_before);
     err = tell_owners(w, &in);
     if (!err)
         err = take_notices(w, &in);

@@ -390,6 +390,67 @@ START_TEST(test_rank_0_is_no_funnel)
 }
 END_TEST
 
+/* Slabs that stand nowhere yet are written while they are summed; those that do only when rank 0
+ * has given them a place, and where a rank writes is the same as in one process's file. */
+enum { HALVES = 2, HALF = 96, LINE = 512 }; /* rows of a slab each */
+struct halves {
+    uint64_t written[MAX_RANKS], foreseen[MAX_RANKS];
+};
+
+static void tell_halves(struct teller *me, drep_file *f)
+{
+    struct halves *h = (struct halves *)me->ctx;
+    const int64_t dims[2] = {HALVES * HALF, LINE};
+    drep_spec spec =
+        DREP_SPEC(.type = DREP_DOUBLE, .rank = 2, .dims = dims, .layout = DREP_CONTIGUOUS);
+    int64_t count[2] = {HALF / me->ranks, LINE};
+    double *v = calloc((size_t)(HALF * LINE), sizeof *v);
+    drep_dataset *ds = NULL;
+
+    went(me, drep_dataset_create(f, "/x", &spec, &ds));
+    for (int call = 0; call <= HALVES && !me->err; call++) { /* the first half again at the end */
+        int64_t start[2] = {call % HALVES * HALF + me->rank * count[0], 0};
+
+        for (int64_t i = 0; i < count[0] * LINE; i++)
+            v[i] = value_at(call, start[0] + i / LINE, i % LINE);
+        went(me, drep_write_box(ds, start, count, DREP_DOUBLE, v, &DREP_XFER(.collective = 1)));
+    }
+    if (me->ranks > 1) {
+        h->written[me->rank] = ranks_of(f)->counted.written;
+        h->foreseen[me->rank] = ranks_of(f)->counted.foreseen;
+    }
+    drep_dataset_close(ds);
+    free(v);
+}
+
+START_TEST(test_slabs_are_written_while_they_are_summed)
+{
+    static const char *const reps[] = {"native", "external32"};
+
+    for (size_t k = 0; k < 2; k++)
+        for (int ranks = 2; ranks <= 4; ranks++) {
+            struct halves h;
+            struct story one = {.fn = tell_halves,
+                                .ctx = &h,
+                                .path = temp_path("one.drep"),
+                                .datarep = reps[k]},
+                         many = one;
+            uint64_t half = (uint64_t)HALF * LINE * 8, written = 0, foreseen = 0;
+
+            many.path = temp_path("many.drep");
+            story_alone(&one);
+            story_run_well(&many, ranks);
+            same_file(one.path, many.path, reps[k], ranks);
+            for (int r = 0; r < ranks; r++) {
+                written += h.written[r];
+                foreseen += h.foreseen[r];
+            }
+            ck_assert_uint_eq(written, (HALVES + 1) * half);
+            ck_assert_uint_eq(foreseen, HALVES * half);
+        }
+}
+END_TEST
+
 /* What ranks write alone, to slabs and to chunks that are too large to be written anew. */
 START_TEST(test_large_parts_alone)
 {
@@ -431,6 +492,7 @@ int main(void)
     tcase_add_test(tc, test_parts_are_dealt);
     tcase_add_test(tc, test_parts_together);
     tcase_add_test(tc, test_rank_0_is_no_funnel);
+    tcase_add_test(tc, test_slabs_are_written_while_they_are_summed);
     tcase_add_test(tc, test_large_parts_alone);
     suite_add_tcase(s, tc);
     return run_suite(s);
