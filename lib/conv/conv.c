@@ -8,7 +8,9 @@
 #include "conv/heap.h"
 #include "conv/memory.h"
 #include "conv/text.h"
+#include "rep/encodings.h"
 
+#include <datarep.h>
 #include <string.h>
 
 static int move_read(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,

@@ -9,7 +9,9 @@
 #include "conv/members.h"
 #include "conv/memory.h"
 #include "conv/refs.h"
+#include "rep/encodings.h"
 
+#include <datarep.h>
 #include <string.h>
 
 /* The table that the rows of one value make, and how its elements lie. */

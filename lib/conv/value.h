@@ -16,7 +16,7 @@
 struct value_plan;
 struct value_cache {
     const struct file_rep *rep;
-    _Atomic(struct value_plan *) plan[DREP_CODE_MAX + 1]; /* of each predefined type */
+    _Atomic(struct value_plan *) plan[FMT_CODE_MAX + 1]; /* of each predefined type */
 };
 void value_cache_release(struct value_cache *cache);
 

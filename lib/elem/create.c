@@ -13,7 +13,9 @@
 #include "name/dimension.h"
 #include "name/link.h"
 #include "name/path.h"
+#include "rep/encodings.h"
 
+#include <datarep.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -328,7 +330,7 @@ static int filter_wanted(const drep_file *f, const struct file_rep *rep, const s
         rec->nparams = 2;
         rec->param[0] = (uint32_t)unit;
         rec->param[1] = leaf->leaf->code != 0 && rep->has_table &&
-                        rep->table.row[leaf->leaf->code].order == DREP_LITTLE;
+                        rep->table->row[leaf->leaf->code].order == DREP_LITTLE;
         return 0;
     case FMT_FILTER_DEFLATE:
         return filter_level(want, 12, 6, rec);

@@ -12,6 +12,7 @@
 #include "rep/packed.h"
 #include "rep/tables.h"
 
+#include <datarep.h>
 #include <pthread.h>
 
 struct pack_unit {

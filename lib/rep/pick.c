@@ -17,7 +17,7 @@ static int enc_of(struct enc *e, const struct rep_table *table, const drep_type 
     const drep_encoding *row = &table->row[leaf->code];
 
     if (leaf->kind == DREP_KIND_SCALAR) {
-        const drep_scalar *s = &leaf->scalar;
+        const drep_scalar *s = leaf->scalar;
 
         *e = (struct enc){s->cls == DREP_SCALAR_REAL   ? FMT_REAL
                           : s->cls == DREP_SCALAR_BITS ? FMT_BYTES

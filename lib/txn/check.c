@@ -14,6 +14,7 @@
 #include "tree/load.h"
 #include "txn/txn.h"
 
+#include <datarep.h>
 #include <string.h>
 
 struct commit_check {

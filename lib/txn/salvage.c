@@ -26,6 +26,7 @@
 #include "txn/overlay.h"
 #include "txn/snapshot.h"
 
+#include <datarep.h>
 #include <stdlib.h>
 #include <string.h>
 

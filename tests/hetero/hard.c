@@ -9,6 +9,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rep/convert.h"
 #include "rep/rep.h"
+#include "rep/encodings.h"
 
 #include <float.h>
 #include <math.h>

@@ -5,6 +5,7 @@
 #include "rep/convert.h"
 #include "rep/pick.h"
 #include "rep/rep.h"
+#include "rep/encodings.h"
 #include "tests/unit/bytes.h"
 
 #ifdef __x86_64__

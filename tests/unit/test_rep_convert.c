@@ -9,6 +9,7 @@
 #include "rep/packed.h"
 #include "rep/pick.h"
 #include "rep/rep.h"
+#include "rep/encodings.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/random_type.h"
 
@@ -55,7 +56,7 @@ static void convert_one(const struct rep_table *to, void *dst, const struct rep_
 
 static int packed_bytes(const struct rep_table *t, const drep_type *leaf)
 {
-    return leaf->kind == DREP_KIND_SCALAR ? leaf->scalar.size : t->row[leaf->code].size;
+    return leaf->kind == DREP_KIND_SCALAR ? leaf->scalar->size : t->row[leaf->code].size;
 }
 
 static void find_room(struct layout *l)

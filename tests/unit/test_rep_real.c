@@ -6,6 +6,7 @@
 #include "rep/convert.h"
 #include "rep/pick.h"
 #include "rep/rep.h"
+#include "rep/encodings.h"
 #include "tests/unit/reference.h"
 
 #ifdef HAVE_MPFR

@@ -6,6 +6,7 @@
 #include "rep/dispatch.h"
 #include "rep/pick.h"
 #include "rep/rep.h"
+#include "rep/encodings.h"
 #include "tests/unit/bytes.h"
 
 #include <pthread.h>
