@@ -10,6 +10,7 @@
 #include "elem/dataset.h"
 #include "elem/fill.h"
 #include "file/team.h"
+#include "kern/losses.h"
 #include "name/dimension.h"
 #include "name/link.h"
 #include "name/path.h"
@@ -435,7 +436,7 @@ static int dataset_create(drep_file *f, const char *path, const drep_spec *spec,
     const struct file_rep *rep = NULL;
     struct file_datarep *entry;
     struct ftype *ft = NULL;
-    drep_report lost = {0};
+    struct losses lost = {0};
     const char *name;
     uint32_t made = 0;
     uint64_t group;
