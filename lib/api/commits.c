@@ -18,6 +18,8 @@
 #include "whole/publish.h"
 #include "whole/reload.h"
 
+#include <datarep.h>
+
 /* ---- commit and close ---- */
 
 int drep_commit(drep_file *file)

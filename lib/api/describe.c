@@ -5,8 +5,10 @@
 #include "base/mem.h"
 #include "base/sized.h"
 #include "file/file.h"
+#include "rep/encodings.h"
 #include "txn/txn.h"
 
+#include <datarep.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -90,7 +92,7 @@ static int fill_rows(struct file_datarep *e)
                                    .size = later->size,
                                    .align = later->align};
         else if (e->rep.has_table)
-            *row = e->rep.table.row[c];
+            *row = e->rep.table->row[c];
         else
             *row = (drep_encoding){.size = e->rep.sizes.size[c]};
         row->code = (uint16_t)c;
@@ -206,8 +208,8 @@ int drep_header_scalars(const drep_file *file, int number, const drep_scalar **s
     if ((err = read_begin(f)))
         return err;
     if (!(err = find_rep(f, number, &e))) {
-        *scalars = e->rep.table.custom;
-        *n = e->rep.table.ncustom;
+        *scalars = e->rep.table->custom;
+        *n = e->rep.table->ncustom;
     }
     return read_end(f, err);
 }

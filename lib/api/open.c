@@ -9,6 +9,8 @@
 #include "base/url.h"
 #include "file/file.h"
 
+#include <datarep.h>
+
 #define REPLACED_TRIES 8 /* to get at a file that others replace */
 
 /* The paths in a file behind a URL lead to files beneath the folder of that URL. */

@@ -32,6 +32,7 @@
 #include "whole/copy.h"
 #include "whole/unknown.h"
 
+#include <datarep.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,8 @@
 #ifndef API_REPAIR_H
 #define API_REPAIR_H
 
+#include "base/handles.h"
 #include "io/io.h"
-
-#include <datarep.h>
 
 /* io belongs to the call. */
 int repair_on(struct io *io, const char *new_path, int amode, const drep_info *info,

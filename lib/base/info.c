@@ -10,6 +10,7 @@
 #include "base/vec.h"
 
 #include <ctype.h>
+#include <datarep.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>

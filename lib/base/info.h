@@ -6,7 +6,8 @@
 #ifndef BASE_INFO_H
 #define BASE_INFO_H
 
-#include <datarep.h>
+#include "base/handles.h"
+
 #include <stdbool.h>
 
 bool info_known(const char *key);                       /* in hints.def */

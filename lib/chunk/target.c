@@ -12,6 +12,7 @@
 #include "tree/find.h"
 #include "tree/walk.h"
 
+#include <datarep.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "format/byteorder.h"
 
+#include <datarep.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -171,7 +172,7 @@ int64_t stored_size(const struct type_sizes *sizes, const drep_type *leaf)
     case DREP_KIND_PREDEFINED:
         return sizes->size[leaf->code];
     case DREP_KIND_SCALAR:
-        return leaf->scalar.size;
+        return leaf->scalar->size;
     case DREP_KIND_REFERENCE:
         return drep_type_reference_what(leaf) == DREP_REF_REGION ? sizes->region_size
                                                                  : sizes->object_size;

@@ -8,7 +8,9 @@
 #include "conv/heap.h"
 #include "conv/memory.h"
 #include "conv/text.h"
+#include "rep/encodings.h"
 
+#include <datarep.h>
 #include <string.h>
 
 static int move_read(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
@@ -195,23 +197,8 @@ int conv_init_table(struct conv *c, const struct file_rep *rep, const struct fty
 
 void conv_report(const struct conv *c, const drep_xfer *xfer)
 {
-    drep_report *to;
-    const drep_report *r = &c->report;
-
-    if (!xfer || !(to = xfer->report))
-        return;
-    to->items += r->items;
-    to->overflow += r->overflow;
-    to->inexact += r->inexact;
-    to->nan_lost += r->nan_lost;
-    if (r->first_overflow >= 0 &&
-        (to->first_overflow < 0 || r->first_overflow < to->first_overflow))
-        to->first_overflow = r->first_overflow;
-    if (r->first_inexact >= 0 && (to->first_inexact < 0 || r->first_inexact < to->first_inexact))
-        to->first_inexact = r->first_inexact;
-    if (r->first_nan_lost >= 0 &&
-        (to->first_nan_lost < 0 || r->first_nan_lost < to->first_nan_lost))
-        to->first_nan_lost = r->first_nan_lost;
+    if (xfer && xfer->report)
+        losses_report(&c->report, xfer->report);
 }
 
 /* ---- tables ---- */

@@ -27,7 +27,7 @@ struct conv {
     enum prog_layout layout;        /* packed */
     struct rep_opts opts;
     struct rep_var var;
-    drep_report report;
+    struct losses report;
     int64_t staging;
     bool same_items; /* functions can work on mem directly */
     bool packed;     /* functions convert every item, and these lie back to back in the file */

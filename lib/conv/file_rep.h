@@ -13,13 +13,13 @@
 
 struct file_rep {
     const struct datarep *datarep; /* NULL: the file was opened for its header only */
-    char name[DREP_MAX_DATAREP_STRING];
+    char name[FMT_DATAREP_MAX + 1];
     struct type_sizes sizes;
     enum prog_layout layout;
     bool has_table;
-    bool native_form;       /* has functions, but stores elements by the table */
-    struct rep_table table; /* where has_table or native_form */
-    int64_t staging;        /* hint cb_buffer_size */
+    bool native_form;        /* has functions, but stores elements by the table */
+    struct rep_table *table; /* of use where has_table or native_form; borrowed */
+    int64_t staging;         /* hint cb_buffer_size */
 };
 
 /* The table by which elements are read or written; NULL: functions convert.  Without functions (a
@@ -28,10 +28,10 @@ struct file_rep {
 static inline const struct rep_table *file_rep_table(const struct file_rep *rep, bool writing)
 {
     if (rep->has_table || !rep->datarep)
-        return &rep->table;
+        return rep->table;
     if (writing)
-        return rep->native_form ? &rep->table : !rep->datarep->write ? rep_native() : NULL;
-    return rep->datarep->read ? NULL : rep->native_form ? &rep->table : rep_native();
+        return rep->native_form ? rep->table : !rep->datarep->write ? rep_native() : NULL;
+    return rep->datarep->read ? NULL : rep->native_form ? rep->table : rep_native();
 }
 
 #endif

@@ -13,6 +13,7 @@
 #include "rep/dispatch.h"
 #include "rep/packed.h"
 
+#include <datarep.h>
 #include <string.h>
 
 #define LONG_RUN 32 /* elements from which on runs of memory are converted one by one */

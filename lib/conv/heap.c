@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 
+#include <datarep.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 
+#include <datarep.h>
 #include <string.h>
 
 enum match_way picked_way(const drep_xfer *xfer, bool writing)

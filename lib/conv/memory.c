@@ -10,20 +10,20 @@
 
 #include <string.h>
 
-void transfer_opts(struct rep_opts *opts, drep_report *report, const drep_xfer *xfer)
+void transfer_opts(struct rep_opts *opts, struct losses *report, const drep_xfer *xfer)
 {
     bool chosen = xfer && xfer->range != DREP_RANGE_DEFAULT;
 
     /* No number changes unless the caller says so, also where only its size differs. */
     opts->range = opts->value_range = chosen ? xfer->range : DREP_RANGE_STRICT;
-    *report = (drep_report){.first_overflow = -1, .first_inexact = -1, .first_nan_lost = -1};
+    *report = NO_LOSSES;
     if (xfer && xfer->report)
         opts->report = report;
 }
 
-drep_report *report_contents(drep_report *contents, const drep_report *whole)
+struct losses *report_contents(struct losses *contents, const struct losses *whole)
 {
-    *contents = (drep_report){.first_overflow = -1, .first_inexact = -1, .first_nan_lost = -1};
+    *contents = NO_LOSSES;
     return whole ? contents : NULL;
 }
 
@@ -34,7 +34,7 @@ static void add_losses(int64_t *whole, int64_t *first, int64_t contents, int64_t
     *whole += contents;
 }
 
-void report_add_contents(drep_report *whole, const drep_report *contents, int64_t item)
+void report_add_contents(struct losses *whole, const struct losses *contents, int64_t item)
 {
     if (!whole)
         return;
@@ -80,7 +80,7 @@ static int copy_sequence(const struct rep_opts *opts, const drep_type *db, drep_
     struct rep_opts o = *opts;
     struct rep_var move = {.move = move_memory, .ctx = &o};
     drep_vlen to = {0, NULL};
-    drep_report contents;
+    struct losses contents;
     int64_t items = 0; /* what memory holds */
     int err = src->count > 0 ? type_elements(sb, src->count, &items) : 0;
 
@@ -253,6 +253,7 @@ int drep_convert(const drep_type *to, void *dst, const drep_type *from, const vo
 {
     struct rep_opts opts = {0};
     struct type_match both;
+    struct losses losses;
     struct xfer x;
     int64_t tiles = 0;
     int err;
@@ -263,7 +264,7 @@ int drep_convert(const drep_type *to, void *dst, const drep_type *from, const vo
         return err;
     if ((err = type_match(from, NULL, to, picked_way(x.use, false), &both)))
         return fail_in(err, "drep_convert");
-    transfer_opts(&opts, &x.report, x.use);
+    transfer_opts(&opts, &losses, x.use);
     err = tiles_of(both.mem, both.file, count, &tiles);
     if (!err && x.use)
         err = type_fits(to, tiles, x.use->buf_size);
@@ -273,5 +274,7 @@ int drep_convert(const drep_type *to, void *dst, const drep_type *from, const vo
     if (!err)
         err = convert_elements(both.mem, dst, both.file, src, tiles, &opts);
     type_match_release(&both);
+    if (opts.report)
+        losses_report(&losses, &x.report);
     return xfer_end(&x, err);
 }

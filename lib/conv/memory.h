@@ -10,12 +10,12 @@
 #include "type/type.h"
 
 /* What a transfer asks for; the report is filled in only if it wants one. */
-void transfer_opts(struct rep_opts *opts, drep_report *report, const drep_xfer *xfer);
+void transfer_opts(struct rep_opts *opts, struct losses *report, const drep_xfer *xfer);
 
 /* Begins the report of a sequence's contents, if one is wanted; NULL: none. */
-drep_report *report_contents(drep_report *contents, const drep_report *whole);
+struct losses *report_contents(struct losses *contents, const struct losses *whole);
 /* Adds it: a sequence is one item, and where it lies in the transfer is `item`. */
-void report_add_contents(drep_report *whole, const drep_report *contents, int64_t item);
+void report_add_contents(struct losses *whole, const struct losses *contents, int64_t item);
 
 /* `count` elements of one sequence fill *n whole elements of another, else DREP_ERR_COUNT. */
 int sequence_count(const drep_type *from, int64_t count, const drep_type *to, int64_t *n);

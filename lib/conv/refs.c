@@ -9,6 +9,7 @@
 #include "format/numbers.h"
 #include "format/out.h"
 
+#include <datarep.h>
 #include <string.h>
 
 bool type_refers(const drep_type *type)

@@ -2,6 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "conv/same.h"
 
+#include "rep/encodings.h"
+
+#include <datarep.h>
+
 #define RUNS_MAX 100000 /* of one element */
 
 /* True if items of the two leaves are the same bytes. */

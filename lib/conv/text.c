@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "format/utf8.h"
 
+#include <datarep.h>
 #include <string.h>
 
 size_t text_size(int pad, const void *bytes, size_t n)

@@ -17,9 +17,9 @@
 /* True if both are strings or vstrings, and one of them is a string. */
 static inline bool texts(const drep_type *a, const drep_type *b)
 {
-    return (a->kind == DREP_KIND_STRING && b->kind == DREP_KIND_STRING) ||
-           (a->kind == DREP_KIND_STRING && b->kind == DREP_KIND_VSTRING) ||
-           (a->kind == DREP_KIND_VSTRING && b->kind == DREP_KIND_STRING);
+    return (a->kind == FMT_KIND_STRING && b->kind == FMT_KIND_STRING) ||
+           (a->kind == FMT_KIND_STRING && b->kind == FMT_KIND_VSTRING) ||
+           (a->kind == FMT_KIND_VSTRING && b->kind == FMT_KIND_STRING);
 }
 
 /* True if one is a vstring and the other a sequence of bytes or characters. */

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "conv/heap.h"
 
+#include <datarep.h>
 #include <string.h>
 
 #define PIECE (64 << 10) /* bytes that go through memory at once */
@@ -18,7 +19,8 @@ static int transcode_content(void *ctx, const drep_type *dst_leaf, void *dst,
 int transcode_init(struct transcoder *a, const struct file_rep *from, struct ftype *source,
                    const struct file_rep *to, struct ftype *target, int range)
 {
-    drep_xfer xfer = {.range = range, .report = &a->report};
+    drep_report wanted = DREP_REPORT; /* that the converters count */
+    drep_xfer xfer = {.range = range, .report = &wanted};
     int err;
 
     memset(a, 0, sizeof *a);
@@ -43,7 +45,7 @@ int transcode_init(struct transcoder *a, const struct file_rep *from, struct fty
 void transcode_begin(struct transcoder *a, const struct transcoder *plan)
 {
     *a = *plan;
-    a->report = a->in.report = a->out.report = (drep_report){0};
+    a->report = a->in.report = a->out.report = (struct losses){0};
     a->opts.report = &a->report;
     a->in.opts.report = &a->in.report;
     a->out.opts.report = &a->out.report;
@@ -87,7 +89,7 @@ static int by_memory(struct transcoder *a, uint8_t *dst, int64_t dstep, const ui
 /* Adds the losses of both steps. */
 static void report_memory(struct transcoder *a)
 {
-    drep_report *r = &a->report;
+    struct losses *r = &a->report;
 
     if (a->from_table)
         return;
@@ -95,7 +97,7 @@ static void report_memory(struct transcoder *a)
     r->overflow += a->in.report.overflow + a->out.report.overflow;
     r->inexact += a->in.report.inexact + a->out.report.inexact;
     r->nan_lost += a->in.report.nan_lost + a->out.report.nan_lost;
-    a->in.report = a->out.report = (drep_report){0};
+    a->in.report = a->out.report = (struct losses){0};
 }
 
 /* ---- from table to table ---- */

@@ -15,8 +15,8 @@ struct transcoder {
     const drep_type *type;
     const struct rep_table *from_table, *to_table; /* NULL: through memory */
     struct rep_opts opts;
-    drep_report report;  /* what was lost so far; no indices */
-    const uint8_t *heap; /* of the source's elements */
+    struct losses report; /* what was lost so far; no indices */
+    const uint8_t *heap;  /* of the source's elements */
     size_t heap_size;
     struct buf *heap_out; /* and of the target's, which grows */
     int depth;

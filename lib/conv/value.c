@@ -9,7 +9,9 @@
 #include "conv/members.h"
 #include "conv/memory.h"
 #include "conv/refs.h"
+#include "rep/encodings.h"
 
+#include <datarep.h>
 #include <string.h>
 
 /* The table that the rows of one value make, and how its elements lie. */
@@ -545,7 +547,7 @@ int value_stored(const struct file_rep *rep, const struct span *value, struct ft
 }
 
 int value_settle(const struct file_rep *rep, uint8_t *value, size_t len, struct ftype *ft,
-                 int range, drep_report *report)
+                 int range, struct losses *report)
 {
     struct rep_opts in_opts = {.range = range, .value_range = range, .report = report};
     struct rep_opts out_opts = {.range = DREP_RANGE_WRAP, .value_range = DREP_RANGE_WRAP};

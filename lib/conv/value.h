@@ -12,11 +12,13 @@
 #include "base/buf.h"
 #include "format/record.h"
 
+struct losses;
+
 /* How values of predefined types are converted: made once a file, by whoever needs one first. */
 struct value_plan;
 struct value_cache {
     const struct file_rep *rep;
-    _Atomic(struct value_plan *) plan[DREP_CODE_MAX + 1]; /* of each predefined type */
+    _Atomic(struct value_plan *) plan[FMT_CODE_MAX + 1]; /* of each predefined type */
 };
 void value_cache_release(struct value_cache *cache);
 
@@ -47,7 +49,7 @@ int value_stored(const struct file_rep *rep, const struct span *value, struct ft
  * never written are what they would be if they had been.  In files of functions, and for types of
  * variable length, it stays as it is. */
 int value_settle(const struct file_rep *rep, uint8_t *value, size_t len, struct ftype *ft,
-                 int range, drep_report *report);
+                 int range, struct losses *report);
 /* Replaces each reference in a value by what map() makes of it. */
 int value_refs(struct buf *value, const drep_type *type, int64_t count,
                uint64_t (*map)(void *ctx, uint64_t id), void *ctx);

@@ -9,6 +9,7 @@
 #include "chunk/each.h"
 #include "elem/dataset.h"
 
+#include <datarep.h>
 #include <string.h>
 
 /* The stored chunks: coordinates of the first of each run, and how many follow in the row. */

@@ -10,10 +10,13 @@
 #include "elem/dataset.h"
 #include "elem/fill.h"
 #include "file/team.h"
+#include "kern/losses.h"
 #include "name/dimension.h"
 #include "name/link.h"
 #include "name/path.h"
+#include "rep/encodings.h"
 
+#include <datarep.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -328,7 +331,7 @@ static int filter_wanted(const drep_file *f, const struct file_rep *rep, const s
         rec->nparams = 2;
         rec->param[0] = (uint32_t)unit;
         rec->param[1] = leaf->leaf->code != 0 && rep->has_table &&
-                        rep->table.row[leaf->leaf->code].order == DREP_LITTLE;
+                        rep->table->row[leaf->leaf->code].order == DREP_LITTLE;
         return 0;
     case FMT_FILTER_DEFLATE:
         return filter_level(want, 12, 6, rec);
@@ -433,7 +436,7 @@ static int dataset_create(drep_file *f, const char *path, const drep_spec *spec,
     const struct file_rep *rep = NULL;
     struct file_datarep *entry;
     struct ftype *ft = NULL;
-    drep_report lost = {0};
+    struct losses lost = {0};
     const char *name;
     uint32_t made = 0;
     uint64_t group;

@@ -3,7 +3,7 @@
 #ifndef ELEM_DESCRIBE_H
 #define ELEM_DESCRIBE_H
 
-#include <datarep.h>
+#include "base/handles.h"
 
 /* The filters as a spec names them; names live as long as the handle. */
 void dataset_filters(const drep_dataset *ds, drep_filter *out);

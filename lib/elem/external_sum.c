@@ -11,6 +11,8 @@
 #include "format/block.h"
 #include "name/object.h"
 
+#include <datarep.h>
+
 static int add_sum(struct target_sums *out, uint64_t offset, uint64_t size, uint64_t sum)
 {
     if (sum == 0 || size == 0 || out->n >= TARGET_SUMS_MAX)

@@ -5,7 +5,9 @@
 #include "base/mem.h"
 #include "conv/conv.h"
 #include "conv/memory.h"
+#include "rep/encodings.h"
 
+#include <datarep.h>
 #include <string.h>
 
 /* Bytes of an element with a fill value: so many in any case, and so many times the value's own. */

@@ -11,7 +11,9 @@
 #include "chunk/each.h"
 #include "elem/dataset.h"
 #include "file/team.h"
+#include "rep/encodings.h"
 
+#include <datarep.h>
 #include <pthread.h>
 
 /* True if memory holds the bytes of this scalar as the file does. */

@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "conv/functions.h"
 
+#include <datarep.h>
 #include <pthread.h>
 
 #define RUNS_MAX ((int64_t)1 << 16) /* runs that are noted before the stage counts as full */
@@ -16,7 +17,7 @@
 void conv_begin(const struct transfer *t, struct conv *c)
 {
     *c = t->conv;
-    c->report = (drep_report){.first_overflow = -1, .first_inexact = -1, .first_nan_lost = -1};
+    c->report = NO_LOSSES;
     if (c->opts.report)
         c->opts.report = &c->report;
 }

@@ -6,6 +6,7 @@
 #include "base/handle.h"
 #include "base/mem.h"
 
+#include <datarep.h>
 #include <string.h>
 
 static int box_dim(struct span_dim *d, int64_t start, int64_t count, int64_t stride, int64_t block)

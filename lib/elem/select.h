@@ -6,9 +6,11 @@
 #ifndef ELEM_SELECT_H
 #define ELEM_SELECT_H
 
-#include <datarep.h>
+#include "base/handles.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* One dimension of a box: the k-th selected index is
  * start + k / block * stride + k % block. */

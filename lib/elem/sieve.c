@@ -4,6 +4,7 @@
 
 #include "base/isa.h"
 
+#include <datarep.h>
 #include <string.h>
 
 #define DENSE_ENOUGH                                                             \

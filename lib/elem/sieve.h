@@ -9,6 +9,8 @@
 
 #include "rep/rep.h"
 
+#include <datarep.h>
+
 /* Where the next item of a typemap that is tiled over a file is. */
 struct sieve_at {
     drep_cursor cursor; /* behind the run */

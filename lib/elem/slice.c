@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "elem/select.h"
 
+#include <datarep.h>
 #include <stdint.h>
 #include <string.h>
 

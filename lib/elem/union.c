@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "elem/select.h"
 
+#include <datarep.h>
 #include <string.h>
 
 #define BOXES_MAX 65536

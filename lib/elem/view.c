@@ -744,10 +744,6 @@ int drep_view_size(drep_view *view, int64_t *etypes)
 /* Bytes between items that cost less than a call of the system for each. */
 #define READ_GAP ((int64_t)16 << 10)
 #define WRITE_GAP ((int64_t)4 << 10)
-#define NO_REPORT                                                       \
-    {                                                                   \
-        .first_overflow = -1, .first_inexact = -1, .first_nan_lost = -1 \
-    }
 
 /* One transfer. */
 struct view_transfer {
@@ -761,10 +757,10 @@ struct view_transfer {
     uint8_t *staging, *window;
     int64_t room; /* bytes of staging */
     int64_t window_size;
-    int64_t gap;        /* between items that share a call */
-    bool locks;         /* ranges that are written are locked */
-    uint64_t end;       /* bytes of the file */
-    drep_report report; /* what goes to xfer->report */
+    int64_t gap;          /* between items that share a call */
+    bool locks;           /* ranges that are written are locked */
+    uint64_t end;         /* bytes of the file */
+    struct losses report; /* what goes to xfer->report */
 };
 
 /* One element of a dataset, stored and packed. */
@@ -1236,14 +1232,14 @@ static int view_moved(const struct view_transfer *a, int err, int64_t *items)
     if (items)
         *items = a->position;
     if (a->xfer && a->xfer->report)
-        *a->xfer->report = a->report;
+        losses_report(&a->report, a->xfer->report);
     return fail_in(err, "%s", a->v->path);
 }
 
 int drep_read_at(drep_view *view, int64_t offset, void *buf, int64_t count, const drep_type *type,
                  const drep_xfer *xfer, int64_t *items)
 {
-    struct view_transfer a = {.v = view, .type = type, .user = buf, .report = NO_REPORT};
+    struct view_transfer a = {.v = view, .type = type, .user = buf, .report = NO_LOSSES};
     struct xfer x;
     int err;
 
@@ -1264,7 +1260,7 @@ int drep_write_at(drep_view *view, int64_t offset, const void *buf, int64_t coun
                   const drep_type *type, const drep_xfer *xfer, int64_t *items)
 {
     struct view_transfer a = {
-        .v = view, .type = type, .user = (char *)(uintptr_t)buf, .report = NO_REPORT};
+        .v = view, .type = type, .user = (char *)(uintptr_t)buf, .report = NO_LOSSES};
     struct xfer x;
     int err;
 

@@ -10,10 +10,10 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/handles.h"
 #include "chunk/chunks.h"
 #include "space/store.h"
 
-#include <datarep.h>
 #include <stdbool.h>
 
 /* Rows that were appended and are not in the store yet (whole/append.c): changed by who holds the

@@ -8,6 +8,7 @@
 #include "txn/open.h"
 
 #include <assert.h>
+#include <datarep.h>
 #include <pthread.h>
 #include <unistd.h>
 

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/rwlock.h"
-#include "conv/file_rep.h"
 #include "conv/value.h"
 #include "file/call.h"
 #include "file/header.h"

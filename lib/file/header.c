@@ -9,6 +9,7 @@
 #include "format/header.h"
 #include "txn/txn.h"
 
+#include <datarep.h>
 #include <string.h>
 
 static const char written_by[] = "datarep " DREP_VERSION;

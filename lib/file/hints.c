@@ -6,6 +6,7 @@
 #include "file/file.h"
 #include "format/header.h"
 
+#include <datarep.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

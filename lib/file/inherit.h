@@ -9,7 +9,7 @@
 #ifndef FILE_INHERIT_H
 #define FILE_INHERIT_H
 
-#include <datarep.h>
+#include "base/handles.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "file/file.h"
 
+#include <datarep.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>

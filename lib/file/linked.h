@@ -7,7 +7,7 @@
 #ifndef FILE_LINKED_H
 #define FILE_LINKED_H
 
-#include <datarep.h>
+#include "base/handles.h"
 
 #include <pthread.h>
 #include <stdbool.h>

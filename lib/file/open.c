@@ -9,6 +9,7 @@
 #include "txn/salvage.h"
 #include "txn/private.h"
 
+#include <datarep.h>
 #include <unistd.h>
 
 static int open_store(struct io *io, drep_file *f, const struct store_opts *opts)

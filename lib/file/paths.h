@@ -6,7 +6,7 @@
 #ifndef FILE_PATHS_H
 #define FILE_PATHS_H
 
-#include <datarep.h>
+#include "base/handles.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -9,7 +9,9 @@
 #include "file/file.h"
 #include "file/witness.h"
 #include "format/block.h"
+#include "rep/encodings.h"
 
+#include <datarep.h>
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -170,20 +172,28 @@ static void datarep_free(struct file_datarep *e)
     for (int i = 0; i < 3; i++)
         buf_release(&e->tail[i]);
     mem_free(atomic_load_explicit(&e->resolved, memory_order_relaxed));
-    mem_free(e->rep.table.custom);
+    mem_free(e->rep.table->custom);
     mem_free(e->machine);
     mem_free(e);
 }
 
+/* An entry and its table, in one block of memory. */
+struct owned_rep {
+    struct file_datarep e; /* first: what is freed */
+    struct rep_table table;
+};
+
 static struct file_datarep *datarep_new(const drep_file *f)
 {
-    struct file_datarep *e = mem_zalloc(1, sizeof *e);
+    struct owned_rep *made = mem_zalloc(1, sizeof *made);
 
-    if (!e)
+    if (!made) {
         fail_nomem();
-    else
-        e->rep.staging = info_int(f->hints.all, "cb_buffer_size");
-    return e;
+        return NULL;
+    }
+    made->e.rep.table = &made->table;
+    made->e.rep.staging = info_int(f->hints.all, "cb_buffer_size");
+    return &made->e;
 }
 
 void file_reps_release(drep_file *f)
@@ -219,8 +229,8 @@ static void take_table(struct file_datarep *e, const struct datarep *rep)
 {
     e->rep.datarep = rep;
     e->rep.has_table = true;
-    e->rep.layout = e->rep.table.structs ? PROG_STRUCT : PROG_PACKED;
-    rep_table_sizes(&e->rep.table, &e->rep.sizes);
+    e->rep.layout = e->rep.table->structs ? PROG_STRUCT : PROG_PACKED;
+    rep_table_sizes(e->rep.table, &e->rep.sizes);
 }
 
 /* ---- from the header ---- */
@@ -229,7 +239,7 @@ static void take_table(struct file_datarep *e, const struct datarep *rep)
 static int load_table(struct file_datarep *e, const struct rep_rec *r)
 {
     size_t n = r->scalars.len / FMT_SCALAR_SIZE;
-    struct rep_table *table = &e->rep.table;
+    struct rep_table *table = e->rep.table;
 
     *table = (struct rep_table){.structs = r->form == FMT_FORM_TABLE && has_structs(r->name)};
     for (int c = 1; c <= DREP_CODE_MAX; c++) {
@@ -267,7 +277,7 @@ static int load_form_table(struct file_datarep *e, const struct rep_rec *r)
             return fail(DREP_ERR_FORMAT, "the header redefines datarep \"%s\" (R3.9)", e->rep.name);
         if ((err = load_table(e, r)))
             return err;
-        if ((err = rep_scoped(e->rep.name, &e->rep.table, &e->scoped)))
+        if ((err = rep_scoped(e->rep.name, e->rep.table, &e->scoped)))
             return err;
         take_table(e, e->scoped);
         return 0;
@@ -275,7 +285,7 @@ static int load_form_table(struct file_datarep *e, const struct rep_rec *r)
     if (!rep || !rep->builtin || !rep->table)
         return fail(DREP_ERR_FORMAT, "datarep \"%s\" has no table of encodings (R3.9)",
                     e->rep.name);
-    if ((err = table_copy(&e->rep.table, rep->table)))
+    if ((err = table_copy(e->rep.table, rep->table)))
         return err;
     take_table(e, rep);
     return 0;
@@ -287,7 +297,7 @@ static int load_form_code(struct file_datarep *e, const struct rep_rec *r)
     int err = r->has_encodings ? load_table(e, r) : 0;
 
     e->rep.native_form = r->has_encodings != 0;
-    rep_table_sizes(&e->rep.table, &e->rep.sizes); /* the sizes of what is always the same */
+    rep_table_sizes(e->rep.table, &e->rep.sizes); /* the sizes of what is always the same */
     for (int c = 1; c <= DREP_CODE_MAX; c++) {
         e->rep.sizes.size[c] = (uint8_t)r->extent[c];
         e->rep.sizes.align[c] = 1;
@@ -594,7 +604,7 @@ bool rep_same(const struct file_datarep *a, const struct file_datarep *b)
         !same_later(a, b))
         return false;
     if (a->rep.has_table || a->rep.native_form)
-        if (!same_table(&a->rep.table, &b->rep.table))
+        if (!same_table(a->rep.table, b->rep.table))
             return false;
     if (a->rep.has_table)
         return true;
@@ -637,14 +647,14 @@ static int datarep_make(drep_file *f, const struct datarep *rep, struct file_dat
     if (!e->machine)
         err = fail_nomem();
     if (!err && rep->table) {
-        err = table_copy(&e->rep.table, rep->table);
+        err = table_copy(e->rep.table, rep->table);
         if (!err)
             take_table(e, rep);
     } else if (!err) {
         e->rep.native_form = !rep->write;
         if (e->rep.native_form)
-            err = table_copy(&e->rep.table, rep_native());
-        e->rep.table.structs = false;
+            err = table_copy(e->rep.table, rep_native());
+        e->rep.table->structs = false;
         bytes_are_bytes(&e->rep.sizes);
         if (!err)
             err = join_functions(e, rep, &full);
@@ -734,14 +744,15 @@ static int adopt_witnesses(struct file_datarep *e, const struct file_datarep *li
 static int datarep_like(drep_file *f, const struct file_datarep *like, struct file_datarep **out)
 {
     struct file_datarep *e = datarep_new(f);
-    int64_t staging = !e ? 0 : e->rep.staging;
+    struct file_rep own;
     int err = 0;
 
     if (!e)
         return DREP_ERR_NOMEM;
+    own = e->rep;
     e->rep = like->rep;
-    e->rep.staging = staging;
-    e->rep.table.custom = NULL;
+    e->rep.table = own.table;
+    e->rep.staging = own.staging;
     e->form = like->form;
     e->flags = like->flags;
     e->later = like->later; /* then it is its record, and nothing else of it is known */
@@ -752,9 +763,9 @@ static int datarep_like(drep_file *f, const struct file_datarep *like, struct fi
     if (!err && !e->machine)
         err = fail_nomem();
     if (!err)
-        err = table_copy(&e->rep.table, &like->rep.table);
+        err = table_copy(e->rep.table, like->rep.table);
     if (!err && like->scoped)
-        err = rep_scoped(e->rep.name, &e->rep.table, &e->scoped);
+        err = rep_scoped(e->rep.name, e->rep.table, &e->scoped);
     if (like->scoped)
         e->rep.datarep = e->scoped;
     if (!err)
@@ -872,7 +883,7 @@ static int item_differs(int code, void *ctx)
         return 1;
     if (is_bytes(code))
         return 0;
-    if ((a->rep.has_table || a->rep.native_form) && !same_row(&a->rep.table, &b->rep.table, code))
+    if ((a->rep.has_table || a->rep.native_form) && !same_row(a->rep.table, b->rep.table, code))
         return 1;
     if (a->rep.has_table)
         return 0;
@@ -926,10 +937,10 @@ static int put_scalars(const struct file_datarep *e, struct buf *to)
     if (e->scalars.len > 0)
         return buf_set(to, e->scalars.p, e->scalars.len);
     buf_out(to, &out);
-    for (int i = 0; i < e->rep.table.ncustom; i++) {
+    for (int i = 0; i < e->rep.table->ncustom; i++) {
         struct scalar_rec r;
 
-        scalar_to_rec(&e->rep.table.custom[i], &r);
+        scalar_to_rec(&e->rep.table->custom[i], &r);
         scalar_put(&out, &r);
     }
     return buf_done(to, &out);
@@ -943,8 +954,8 @@ static void fill_rows(const struct file_datarep *e, struct rep_rec *r)
             r->row[c] = e->later_row[c];
         else if (r->has_encodings && is_bytes(c) && e->bytes_row[c - DREP_CODE_BYTE].size != 0)
             r->row[c] = e->bytes_row[c - DREP_CODE_BYTE];
-        else if (r->has_encodings && e->rep.table.row[c].size != 0)
-            row_to_rec(&e->rep.table.row[c], &r->row[c]);
+        else if (r->has_encodings && e->rep.table->row[c].size != 0)
+            row_to_rec(&e->rep.table->row[c], &r->row[c]);
         if (e->used[c] && witness_of(e, c)->len > 0)
             r->witness[c] =
                 (struct witness_rec){(uint8_t)(e->witness[c].len / e->rep.sizes.size[c]),

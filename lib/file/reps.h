@@ -28,7 +28,7 @@ struct file_datarep {
     char *machine;     /* that made it, "" if nobody says */
     /* By predefined type: in use by datasets; the same when the operation under way began; rows
      * that only a later version understands. */
-    bool used[DREP_CODE_MAX + 1], used_before[DREP_CODE_MAX + 1];
+    bool used[FMT_CODE_MAX + 1], used_before[FMT_CODE_MAX + 1];
     struct encoding_rec *later_row;   /* NULL: there are none */
     struct encoding_rec bytes_row[2]; /* of BYTE and PACKED as they were read; size 0: none */
     struct buf scalars;               /* SCALARS as it was read */

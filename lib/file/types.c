@@ -10,6 +10,7 @@
 #include "tree/find.h"
 #include "tree/walk.h"
 
+#include <datarep.h>
 #include <stdatomic.h>
 #include <string.h>
 

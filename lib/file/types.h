@@ -8,11 +8,10 @@
 #ifndef FILE_TYPES_H
 #define FILE_TYPES_H
 
+#include "base/handles.h"
 #include "conv/file_rep.h"
 #include "conv/ftype.h"
 #include "format/record.h"
-
-#include <datarep.h>
 
 #include <stdatomic.h>
 

@@ -5,7 +5,9 @@
 #include "base/error.h"
 #include "conv/conv.h"
 #include "rep/convert.h"
+#include "rep/encodings.h"
 
+#include <datarep.h>
 #include <string.h>
 
 enum { WITNESSES = 5 };

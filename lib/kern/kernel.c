@@ -86,13 +86,27 @@ static void first(int64_t *at, int64_t item)
         *at = item;
 }
 
+void losses_add(struct losses *to, const struct losses *part)
+{
+    to->items += part->items;
+    to->overflow += part->overflow;
+    to->inexact += part->inexact;
+    to->nan_lost += part->nan_lost;
+    if (part->first_overflow >= 0)
+        first(&to->first_overflow, part->first_overflow);
+    if (part->first_inexact >= 0)
+        first(&to->first_inexact, part->first_inexact);
+    if (part->first_nan_lost >= 0)
+        first(&to->first_nan_lost, part->first_nan_lost);
+}
+
 /* Add up the losses of a tile item by item, until one is refused. Returns the number of items
  * before it, or all. */
 static int64_t look_closely(const struct pass_run *r, const struct kern_rows *tile,
                             struct tally *sum)
 {
     uint8_t a[64], b[64], *const buffer[2] = {a, b};
-    drep_report *report = r->k->report;
+    struct losses *report = r->k->report;
     int64_t i, row, item, n = tile->per * tile->rows;
     struct kern_rows one = {.src_step = r->k->plan.load.size, .per = 1, .rows = 1};
     struct tally t;
@@ -127,7 +141,7 @@ static bool earlier(int64_t lost, int64_t known, int64_t item)
 static int64_t account(const struct pass_run *r, const struct kern_rows *tile,
                        const struct tally *t)
 {
-    drep_report *report = r->k->report;
+    struct losses *report = r->k->report;
     struct tally sum = {0, 0, 0, 0};
     int64_t allowed = tile->per * tile->rows;
 

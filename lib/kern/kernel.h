@@ -9,6 +9,7 @@
 #ifndef KERN_KERNEL_H
 #define KERN_KERNEL_H
 
+#include "kern/losses.h"
 #include "kern/move.h"
 #include "kern/side.h"
 
@@ -57,10 +58,8 @@ struct pass_plan {
 typedef int64_t kernel_run_fn(const struct kernel *k, const struct kern_rows *r);
 struct kernel {
     kernel_run_fn *run;
-    drep_encoding dst, src;
-    const drep_scalar *dst_custom, *src_custom;
     int range;
-    drep_report *report;
+    struct losses *report; /* NULL: nobody counts */
     bool lossless;         /* no value can be refused or reported */
     struct pass_plan plan; /* the passes */
 };

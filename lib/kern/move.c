@@ -5,7 +5,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "kern/piece.h"
 
-#include <datarep.h>
+#include "format/numbers.h"
 
 #include <string.h>
 
@@ -516,9 +516,9 @@ void move_rows(const struct move *m, const struct kern_rows *r)
  * in any order: in VAX order it is no half of a word. */
 static int place(int order, int unit, int at)
 {
-    if (order == DREP_LITTLE || unit == 1)
+    if (order == FMT_ORDER_LITTLE || unit == 1)
         return at;
-    if (order == DREP_BIG)
+    if (order == FMT_ORDER_BIG)
         return unit - 1 - at;
     return unit - 2 - at / 2 * 2 + at % 2;
 }
@@ -545,14 +545,15 @@ void move_init(struct move *m, int unit, int units, int dst_order, int src_order
         le = place(dst_order, unit, i);
         m->mask[i] = keep >> le & 1 ? (uint8_t)place(src_order, unit, le) : 0x80;
     }
-    if (same_mask(m, unit, DREP_LITTLE, unit)) {
+    if (same_mask(m, unit, FMT_ORDER_LITTLE, unit)) {
         m->op = MOVE_COPY;
-    } else if (unit % 2 == 0 && same_mask(m, 2, DREP_BIG, unit)) {
+    } else if (unit % 2 == 0 && same_mask(m, 2, FMT_ORDER_BIG, unit)) {
         m->op = MOVE_REVERSE; /* VAX order to big-endian: the bytes of each word */
         m->unit = 2;
-    } else if ((16 % unit == 0 || unit == 10 || unit == 12) && same_mask(m, unit, DREP_BIG, unit)) {
+    } else if ((16 % unit == 0 || unit == 10 || unit == 12) &&
+               same_mask(m, unit, FMT_ORDER_BIG, unit)) {
         m->op = MOVE_REVERSE;
-    } else if ((unit == 4 || unit == 8 || unit == 16) && same_mask(m, unit, DREP_VAX, unit)) {
+    } else if ((unit == 4 || unit == 8 || unit == 16) && same_mask(m, unit, FMT_ORDER_VAX, unit)) {
         m->op = MOVE_WORDS;
     }
     for (i = unit; i < 16; i++)

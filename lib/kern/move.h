@@ -21,7 +21,7 @@ struct move {
     uint8_t mask[32];
 };
 
-/* unit: bytes; orders: DREP_BIG...; keep: bit i set if little-endian byte i is not
+/* unit: bytes; orders: FMT_ORDER_...; keep: bit i set if little-endian byte i is not
  * padding. */
 void move_init(struct move *m, int unit, int units, int dst_order, int src_order, uint32_t keep);
 

@@ -5,6 +5,8 @@
 #include "kern/pass.h"
 #include "kern/real.h"
 
+#include <datarep.h>
+
 INLINE void tally_add(struct tally *t, int lost)
 {
     t->overflow += (lost & LOST_RANGE) != 0;

@@ -9,6 +9,8 @@
 #include "format/numbers.h"
 #include "kern/pass.h"
 
+#include <datarep.h>
+
 static bool custom_same(const drep_scalar *a, const drep_scalar *b)
 {
     if (!a || !b)

@@ -79,7 +79,7 @@ INLINE void real_load(struct fields *out, const struct real *f, const uint8_t *p
     out->exp = word_bits(hi, lo, f->exp_at, f->exp_width);
     out->lo = word_bits(hi, lo, f->sig_at, f->sig_width < 64 ? f->sig_width : 64);
     out->hi = f->sig_width > 64 ? word_bits(hi, lo, 64, f->sig_width - 64) : 0;
-    if (f == &reals[DREP_FORMAT_IBM_HEX128]) {
+    if (f == &reals[FMT_FORMAT_IBM_HEX128]) {
         /* The low half has an exponent of its own, which says nothing new. */
         out->lo = (hi << 56) | (lo & (((uint64_t)1 << 56) - 1));
         out->hi = word_bits(hi, lo, 72, 48);
@@ -95,7 +95,7 @@ INLINE void real_store(const struct fields *in, const struct real *f, uint8_t *p
         lo |= in->exp << f->exp_at | (uint64_t)in->neg << f->sign;
     else
         hi |= in->exp << (f->exp_at - 64) | (uint64_t)in->neg << (f->sign - 64);
-    if (f == &reals[DREP_FORMAT_IBM_HEX128]) {
+    if (f == &reals[FMT_FORMAT_IBM_HEX128]) {
         uint64_t low = in->lo & (((uint64_t)1 << 56) - 1), low_exp = (in->exp - 14) & 127;
 
         hi = (uint64_t)in->neg << 63 | in->exp << 56 | in->hi << 8 | in->lo >> 56;

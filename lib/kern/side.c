@@ -9,6 +9,8 @@
 #include "kern/encode.h"
 #include "kern/real.h"
 
+#include <datarep.h>
+
 /* Beyond any exponent of a real format; keeps sums of exponents far from overflow. */
 #define BIAS_MAX ((int64_t)1 << 40)
 

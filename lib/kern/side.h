@@ -6,9 +6,8 @@
 #ifndef KERN_SIDE_H
 #define KERN_SIDE_H
 
+#include "base/handles.h"
 #include "kern/number.h"
-
-#include <datarep.h>
 
 /* One side of a conversion: the layout of one scalar (part of a complex), once its bytes are
  * little-endian. */

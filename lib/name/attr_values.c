@@ -10,6 +10,7 @@
 #include "name/attr.h"
 #include "name/external.h"
 
+#include <datarep.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>

@@ -6,7 +6,7 @@
 #ifndef NAME_EXTERNAL_H
 #define NAME_EXTERNAL_H
 
-#include <datarep.h>
+#include "base/handles.h"
 
 /* The handle and the path by which a call goes on; file NULL: in its own file.  Then
  * external_done(), which gives err back. */

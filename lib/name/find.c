@@ -10,6 +10,7 @@
 #include "name/link.h"
 #include "name/path.h"
 
+#include <datarep.h>
 #include <string.h>
 
 struct path_step {

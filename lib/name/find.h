@@ -6,7 +6,7 @@
 #ifndef NAME_FIND_H
 #define NAME_FIND_H
 
-#include <datarep.h>
+#include "base/handles.h"
 
 /* One path of an object, malloc'ed. */
 int object_path(drep_file *f, uint64_t id, char **path);

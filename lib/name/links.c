@@ -6,6 +6,7 @@
 #include "name/link.h"
 #include "name/path.h"
 
+#include <datarep.h>
 #include <string.h>
 
 int group_reaches(drep_file *f, uint64_t top, uint64_t object, bool *found)

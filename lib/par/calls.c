@@ -14,6 +14,8 @@
 #include "par/pending.h"
 #include "whole/close.h"
 
+#include <datarep-team.h>
+
 /* ---- transfers ---- */
 
 static int calls_read(struct access *a, const drep_xfer *xfer, int err)

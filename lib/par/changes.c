@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "tree/journal.h"
 
+#include <datarep.h>
 #include <stdlib.h>
 #include <string.h>
 

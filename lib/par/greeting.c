@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 
+#include <datarep.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -149,7 +149,7 @@ static int opening_agree(struct opening *o, struct buf *greeting)
 /* The transport may have another way to payload, for writes and reads of all ranks. */
 static int open_payload(struct ranks *r, const struct greeting *g, drep_file *f)
 {
-    const drep_transport *t = &r->team.transport;
+    const drep_transport *t = r->team.transport;
     drep_driver driver = DREP_DRIVER(.first_read = 0);
     void *state = NULL;
     int err = 0;
@@ -223,7 +223,7 @@ static int open_together(struct ranks *r, const struct wish *w, drep_file **out)
             err = greeted(&o, &g);
             leases_deal(r, g.grant);
         }
-        if (r->team.transport.payload)
+        if (r->team.transport->payload)
             apart = (err = agree(r, w->call, err)) != 0;
         if (!err)
             err = open_payload(r, &g, o.f);

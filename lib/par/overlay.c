@@ -10,6 +10,8 @@
 #include "par/pending.h"
 #include "par/alone.h"
 
+#include <datarep.h>
+
 /* Elements of the chunk at hand: which of those that are kept, or -1. */
 struct kept_chunk {
     struct part_mover m;

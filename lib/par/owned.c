@@ -501,7 +501,7 @@ int owned_write(struct owning *m, struct io *io, const uint8_t *places, size_t s
     struct work *w = work_take(st);
     struct buf *room = w ? work_buf(w) : NULL;
     const drep_xfer *xfer = m->t->xfer;
-    drep_report *report = m->t->conv.opts.report;
+    struct losses *report = m->t->conv.opts.report;
     struct adjoining joined = {.io = io};
     int err = w ? 0 : DREP_ERR_NOMEM;
 

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 
+#include <datarep-team.h>
 #include <string.h>
 
 drep_message *drep_message_new(size_t size)
@@ -25,13 +26,18 @@ void drep_message_free(drep_message *message)
 int ranks_new(const drep_transport *transport, void *ctx, struct ranks **out)
 {
     struct ranks *r = mem_zalloc(1, sizeof *r);
+    drep_transport *own = mem_alloc(sizeof *own);
 
-    if (!r) {
+    if (!r || !own) {
+        mem_free(own);
+        mem_free(r);
         if (transport->release)
             transport->release(ctx, 0);
         return fail_nomem();
     }
-    team_init(&r->team, transport, ctx);
+    *own = *transport;
+    r->transport = own;
+    team_init(&r->team, own, ctx);
     *out = r;
     if (!leases_new(r))
         return 0;
@@ -183,8 +189,9 @@ void ranks_release(struct ranks *r)
     team_release(&r->team);
     if (r->payload)
         r->payload->ops->close(r->payload);
-    if (r->team.transport.release)
-        r->team.transport.release(r->team.ctx, gave_up);
+    if (r->transport->release)
+        r->transport->release(r->team.ctx, gave_up);
+    mem_free(r->transport);
     ranks_committed(r);
     mem_free(r->shrunk);
     mem_free(r->implied);

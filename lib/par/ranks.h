@@ -62,10 +62,11 @@ struct implied_dim {
 struct ranks {
     struct file_team shared; /* first: what the rooms below know */
     struct team team;
-    drep_file *file;    /* that they share; NULL: it is not open yet */
-    struct ranks *next; /* of those whose file is open in this process, */
-    pthread_t opener;   /* and the thread that opened it */
-    struct io *payload; /* where payload goes; NULL: to the file (hint drep_mpi_io) */
+    struct drep_transport *transport; /* a copy of what the opener gave */
+    drep_file *file;                  /* that they share; NULL: it is not open yet */
+    struct ranks *next;               /* of those whose file is open in this process, */
+    pthread_t opener;                 /* and the thread that opened it */
+    struct io *payload;               /* where payload goes; NULL: to the file (hint drep_mpi_io) */
     /* Hints in force, equal on all: how many ranks write in a collective write; the bytes that one
      * of them should write at once; those that are dealt in turn, 0: they are not; those of
      * filtered chunks that all write before others come, 0: all. */
@@ -98,7 +99,7 @@ struct ranks {
 };
 
 /* ctx is released by whoever frees the result, or by this when it fails. */
-int ranks_new(const drep_transport *transport, void *ctx, struct ranks **out);
+int ranks_new(const struct drep_transport *transport, void *ctx, struct ranks **out);
 /* Note that this rank has made a dataset smaller: elements that were cut off are gone, also if it
  * grows again. */
 int ranks_shrunk(struct ranks *r, uint64_t id, int rank, const uint64_t *len);

@@ -11,6 +11,7 @@
 #include "name/attr.h"
 #include "tree/find.h"
 
+#include <datarep.h>
 #include <string.h>
 
 uint64_t translate_id(const struct merging *m, uint64_t own)

@@ -13,6 +13,7 @@
 #include "kern/piece.h"
 #include "rep/pick.h"
 
+#include <datarep.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -462,7 +463,7 @@ static int convert_block(struct conversion *c, const struct plan_turn *plan, int
 {
     int64_t width = llabs(to->pace.stride) + llabs(from->pace.stride);
     int64_t most = width < BLOCK_SIZE / BLOCK_TURNS ? BLOCK_SIZE / (width + 1) : BLOCK_TURNS;
-    drep_report before = {0};
+    struct losses before = NO_LOSSES;
 
     if (plan->npair)
         turns = least(turns, most);
@@ -593,4 +594,21 @@ int rep_convert(void *dst, const struct rep_side *dst_side, const void *src,
     if (done)
         *done = c.done;
     return err;
+}
+
+static void first_of(int64_t *to, int64_t part)
+{
+    if (part >= 0 && (*to < 0 || part < *to))
+        *to = part;
+}
+
+void losses_report(const struct losses *losses, drep_report *to)
+{
+    to->items += losses->items;
+    to->overflow += losses->overflow;
+    to->inexact += losses->inexact;
+    to->nan_lost += losses->nan_lost;
+    first_of(&to->first_overflow, losses->first_overflow);
+    first_of(&to->first_inexact, losses->first_inexact);
+    first_of(&to->first_nan_lost, losses->first_nan_lost);
 }

@@ -6,6 +6,7 @@
 #ifndef REP_CONVERT_H
 #define REP_CONVERT_H
 
+#include "kern/losses.h"
 #include "rep/rep.h"
 
 struct rep_side {
@@ -27,11 +28,11 @@ struct rep_var {
 };
 
 struct rep_opts {
-    int range;           /* DREP_RANGE_..., but not DEFAULT; for equal types */
-    int value_range;     /* for items whose types differ */
-    drep_report *report; /* NULL, or counts are added; first_* as base + item */
-    int64_t base;        /* number of this call's first item in the transfer */
-    struct rep_var *var; /* NULL: DREP_ERR_TYPE at such a leaf */
+    int range;             /* DREP_RANGE_..., but not DEFAULT; for equal types */
+    int value_range;       /* for items whose types differ */
+    struct losses *report; /* NULL, or counts are added; first_* as base + item */
+    int64_t base;          /* number of this call's first item in the transfer */
+    struct rep_var *var;   /* NULL: DREP_ERR_TYPE at such a leaf */
 };
 
 /* Converts `items` data items.  Leaf by leaf through kernels picked once by pair of
@@ -41,6 +42,8 @@ struct rep_opts {
 int rep_convert(void *dst, const struct rep_side *dst_side, const void *src,
                 const struct rep_side *src_side, int64_t items, const struct rep_opts *opts,
                 int64_t *done);
+/* Add losses to a report that a caller gets. */
+void losses_report(const struct losses *losses, drep_report *to);
 /* The error of a kernel that stopped at this item. */
 struct kernel;
 int rep_refused(const struct kernel *k, int64_t item);

@@ -11,6 +11,7 @@
 #include "rep/registry.h"
 #include "rep/tables.h"
 
+#include <datarep.h>
 #include <string.h>
 
 /* ----------------------------------------------------------------- calls */

@@ -12,6 +12,7 @@
 #include "rep/packed.h"
 #include "rep/tables.h"
 
+#include <datarep.h>
 #include <pthread.h>
 
 struct pack_unit {
@@ -71,9 +72,6 @@ static int room(const struct pack_unit *u, const void *user, const void *packed,
 
 #define PART_SIZE (1 << 20) /* packed bytes that are worth a thread */
 
-static const drep_report no_report = {
-    .first_overflow = -1, .first_inexact = -1, .first_nan_lost = -1};
-
 /* A transfer that is cut into parts of `per` items, whole elements each. */
 struct pack_parts {
     const struct pack_unit *u;
@@ -84,33 +82,14 @@ struct pack_parts {
     int64_t per;
     bool counts;
     pthread_mutex_t lock; /* of the report */
-    drep_report report;
+    struct losses report;
 };
-
-static void first_of(int64_t *to, int64_t first)
-{
-    if (first >= 0 && (*to < 0 || first < *to))
-        *to = first;
-}
-
-static void pack_report_add(struct pack_parts *p, const drep_report *part)
-{
-    pthread_mutex_lock(&p->lock);
-    p->report.items += part->items;
-    p->report.overflow += part->overflow;
-    p->report.inexact += part->inexact;
-    p->report.nan_lost += part->nan_lost;
-    first_of(&p->report.first_overflow, part->first_overflow);
-    first_of(&p->report.first_inexact, part->first_inexact);
-    first_of(&p->report.first_nan_lost, part->first_nan_lost);
-    pthread_mutex_unlock(&p->lock);
-}
 
 static int part_convert(void *ctx, int64_t i)
 {
     struct pack_parts *p = ctx;
     struct packed_items part = p->all;
-    drep_report report = no_report;
+    struct losses report = NO_LOSSES;
     struct rep_opts opts = {.range = p->range, .value_range = p->range};
     int64_t offset;
     int err;
@@ -124,9 +103,12 @@ static int part_convert(void *ctx, int64_t i)
         return err;
     part.file = (uint8_t *)part.file + offset;
     err = packed_convert(p->u->rep->table, &part, p->reading, &opts, NULL);
-    if (!err && p->counts)
-        pack_report_add(p, &report);
-    return err;
+    if (err || !p->counts)
+        return err;
+    pthread_mutex_lock(&p->lock);
+    losses_add(&p->report, &report);
+    pthread_mutex_unlock(&p->lock);
+    return 0;
 }
 
 static int parts_convert(struct pack_parts *p, const drep_xfer *xfer)
@@ -154,7 +136,7 @@ static int unit_move(const struct pack_unit *u, const drep_type *type, void *use
                            .all = {type, 0, u->items, user, packed},
                            .reading = reading,
                            .counts = xfer && xfer->report,
-                           .report = no_report};
+                           .report = NO_LOSSES};
     int err = 0;
 
     if (u->items > 0 && xfer && u->rep->table) {
@@ -168,7 +150,7 @@ static int unit_move(const struct pack_unit *u, const drep_type *type, void *use
         p.report.items = u->items;
     }
     if (p.counts)
-        *xfer->report = p.report;
+        losses_report(&p.report, xfer->report);
     return err;
 }
 

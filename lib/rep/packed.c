@@ -14,7 +14,7 @@
 int packed_leaf_size(const struct type_sizes *sizes, const drep_type *leaf, int64_t *size)
 {
     if (leaf->kind == DREP_KIND_SCALAR)
-        *size = leaf->scalar.size;
+        *size = leaf->scalar->size;
     else if (leaf->kind == DREP_KIND_PREDEFINED)
         *size = sizes->size[leaf->code];
     else

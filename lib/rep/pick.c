@@ -17,7 +17,7 @@ static int enc_of(struct enc *e, const struct rep_table *table, const drep_type 
     const drep_encoding *row = &table->row[leaf->code];
 
     if (leaf->kind == DREP_KIND_SCALAR) {
-        const drep_scalar *s = &leaf->scalar;
+        const drep_scalar *s = leaf->scalar;
 
         *e = (struct enc){s->cls == DREP_SCALAR_REAL   ? FMT_REAL
                           : s->cls == DREP_SCALAR_BITS ? FMT_BYTES
@@ -68,17 +68,6 @@ static void name_of(const drep_type *leaf, char name[32])
     strcpy(name, known ? known : leaf->kind == DREP_KIND_SCALAR ? "scalar" : "variable length");
 }
 
-static drep_encoding row_of(const struct rep_table *table, const drep_type *leaf,
-                            const struct enc *e)
-{
-    drep_encoding row = {.format = (uint8_t)e->format, .order = (uint8_t)e->order, .align = 1};
-
-    if (leaf->kind == DREP_KIND_PREDEFINED)
-        row = table->row[leaf->code];
-    row.size = (uint8_t)(e->size * e->parts);
-    return row;
-}
-
 int kernel_pick(struct kernel *k, const struct rep_table *dst_table, const drep_type *dst_leaf,
                 const struct rep_table *src_table, const drep_type *src_leaf,
                 const struct rep_opts *opts)
@@ -92,13 +81,8 @@ int kernel_pick(struct kernel *k, const struct rep_table *dst_table, const drep_
     err = enc_of(&dst, dst_table, dst_leaf);
     if (!err)
         err = enc_of(&src, src_table, src_leaf);
-    if (!err) {
-        made.dst = row_of(dst_table, dst_leaf, &dst);
-        made.src = row_of(src_table, src_leaf, &src);
-        made.dst_custom = dst.custom;
-        made.src_custom = src.custom;
+    if (!err)
         err = kernel_plan(&made, &dst, &src, same);
-    }
     if (!err) {
         *k = made;
         return 0;

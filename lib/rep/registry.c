@@ -12,9 +12,11 @@
 #include "base/plugin.h"
 #include "base/sized.h"
 #include "format/record.h"
+#include "rep/encodings.h"
 #include "rep/packed.h"
 #include "rep/tables.h"
 
+#include <datarep.h>
 #include <string.h>
 
 struct registered_rep {

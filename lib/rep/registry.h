@@ -5,6 +5,8 @@
 
 #include "rep/rep.h"
 
+#include <datarep.h>
+
 /* rep_find() with DREP_ERR_UNSUPPORTED_DATAREP. */
 int rep_need(const char *name, const struct datarep **out);
 

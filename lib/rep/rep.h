@@ -9,19 +9,12 @@
 #define REP_REP_H
 
 #include "type/type.h"
-#include <datarep.h>
 #include <pthread.h>
 
-/* A row per predefined code; row[c].size 0: no such type. */
-struct rep_table {
-    drep_encoding row[DREP_CODE_MAX + 1];
-    drep_scalar *custom;
-    int ncustom;
-    bool structs; /* compounds lie as that machine's C structs (native and native:ABI) */
-};
+struct rep_table; /* encodings.h */
 
 struct datarep {
-    char name[DREP_MAX_DATAREP_STRING];
+    char name[FMT_DATAREP_MAX + 1];
     drep_conversion_fn *read, *write;
     drep_extent_fn *extent;
     void *extra_state;

@@ -14,8 +14,10 @@
 #include "format/out.h"
 #include "format/header.h"
 #include "rep/dispatch.h"
+#include "rep/encodings.h"
 #include "rep/packed.h"
 
+#include <datarep.h>
 #include <string.h>
 
 enum { FIXED = 40, SUM = 8, UNIT_VERSION = 5 };

@@ -6,6 +6,7 @@
 #include "format/numbers.h"
 #include "scalar/scalar.h"
 
+#include <datarep.h>
 #include <stddef.h>
 
 /* DREP_SCALAR_... by the class of a format. */

@@ -7,7 +7,7 @@
 #ifndef SCALAR_SCALAR_H
 #define SCALAR_SCALAR_H
 
-#include <datarep.h>
+#include "format/numbers.h"
 
 #include <stdint.h>
 
@@ -38,8 +38,8 @@ struct real {
     enum real_specials specials;
 };
 
-/* Indexed by DREP_FORMAT_...; size 0 where the format is not a real. */
-static const struct real reals[DREP_FORMAT_CUSTOM] = {
+/* Indexed by FMT_FORMAT_...; size 0 where the format is not a real. */
+static const struct real reals[FMT_FORMAT_CUSTOM] = {
 #define R(name, number, text, sizes, normal, type, complex, sgn, eat, ewidth, sat, swidth, imp, \
           base, frac, b, lowest, highest, spec)                                                 \
     [number] = {(sgn + 1) / 8, sgn,  eat, ewidth, sat,     swidth,     imp,                     \

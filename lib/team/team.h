@@ -23,14 +23,13 @@
 #include "base/buf.h"
 #include "base/error.h"
 
-#include <datarep-team.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct team {
-    drep_transport transport;
-    void *ctx; /* its */
+    const struct drep_transport *transport; /* <datarep-team.h>; the caller's */
+    void *ctx;                              /* its */
     int rank, size;
     int64_t timeout; /* in ns; 0: wait for ever */
 
@@ -46,7 +45,8 @@ struct team {
     size_t n_early, early_room;
 };
 
-void team_init(struct team *t, const drep_transport *transport, void *ctx);
+/* The transport stays until team_release(). */
+void team_init(struct team *t, const struct drep_transport *transport, void *ctx);
 /* Free what is kept of messages; the transport is the caller's. */
 void team_release(struct team *t);
 /* Give up on behalf of the caller, who set the message: 0 does nothing.  Returns err. */

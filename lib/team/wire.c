@@ -15,7 +15,7 @@ enum { PATIENCE = 1024, FLUSH_NS = 1000000000 };
 
 void team_init(struct team *t, const drep_transport *transport, void *ctx)
 {
-    *t = (struct team){.transport = *transport,
+    *t = (struct team){.transport = transport,
                        .ctx = ctx,
                        .rank = transport->rank,
                        .size = transport->ranks,
@@ -63,7 +63,7 @@ static void abort_send(struct team *t, int to)
     if (!m)
         return;
     memcpy(m->bytes + FRAME_HEAD, why, len);
-    t->transport.send(t->ctx, to, m);
+    t->transport->send(t->ctx, to, m);
 }
 
 int team_kill(struct team *t, int err)
@@ -117,7 +117,7 @@ int wire_send(struct team *t, int to, enum team_kind kind, uint64_t note, const 
         return team_kill(t, DREP_ERR_NOMEM);
     if (size)
         memcpy(m->bytes + FRAME_HEAD, p, size);
-    err = t->transport.send(t->ctx, to, m);
+    err = t->transport->send(t->ctx, to, m);
     if (err) /* the transport has no message for us */
         fail(err, "%s: message to rank %d: %s", t->call, to, drep_strerror(err));
     return team_kill(t, err);
@@ -127,8 +127,8 @@ int wire_flush(struct team *t)
 {
     int err = 0;
 
-    if (t->transport.flush)
-        err = t->transport.flush(t->ctx, now_ns() + FLUSH_NS);
+    if (t->transport->flush)
+        err = t->transport->flush(t->ctx, now_ns() + FLUSH_NS);
     if (err)
         fail(err, "%s: messages do not leave: %s", t->call, drep_strerror(err));
     return team_kill(t, err);
@@ -193,7 +193,7 @@ static int arrive(struct team *t, int from, unsigned kinds, int64_t deadline,
                   struct drep_message **m)
 {
     struct drep_message *got;
-    int err = t->transport.receive(t->ctx, &got, deadline);
+    int err = t->transport->receive(t->ctx, &got, deadline);
 
     *m = NULL;
     if (err && err != DREP_ERR_TIMEOUT)

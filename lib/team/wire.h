@@ -13,6 +13,8 @@
 #include "team/team.h"
 #include "format/byteorder.h"
 
+#include <datarep-team.h>
+
 enum team_pattern {
     TEAM_AGREE = 1,
     TEAM_BCAST,

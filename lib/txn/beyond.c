@@ -323,7 +323,7 @@ static int leave_out(struct beyond *b, const struct found_object *o)
 
     snprintf(text, sizeof(text), "found beyond commit %llu, and left out: object %llu%s%s%s: %s",
              (unsigned long long)b->sequence, (unsigned long long)o->id, o->name ? " \"" : "",
-             o->name ? o->name : "", o->name ? "\"" : "", drep_error());
+             o->name ? o->name : "", o->name ? "\"" : "", fail_text());
     if (b->fn)
         b->stop = b->fn(DREP_ERR_NOT_FOUND, 0, text, b->ctx);
     return b->stop;

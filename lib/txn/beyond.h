@@ -8,9 +8,8 @@
 #ifndef TXN_BEYOND_H
 #define TXN_BEYOND_H
 
+#include "base/handles.h"
 #include "space/store.h"
-
-#include <datarep.h>
 
 /* Add what `found` says and the tree of `st`, which has commit `sequence`, does not.  *first: the
  * number of the first object added; unchanged if none is.  fn is told of each; non-zero ends it. */

@@ -14,6 +14,7 @@
 #include "tree/load.h"
 #include "txn/txn.h"
 
+#include <datarep.h>
 #include <string.h>
 
 struct commit_check {
@@ -33,7 +34,7 @@ static void finding(struct commit_check *c, int err, uint64_t offset)
 {
     c->findings++;
     if (c->fn && !c->stop)
-        c->stop = c->fn(err, offset, drep_error(), c->fn_ctx);
+        c->stop = c->fn(err, offset, fail_text(), c->fn_ctx);
 }
 
 /* Claim bytes; 0 if they are outside the file or somebody else's, which is a finding. */

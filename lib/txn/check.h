@@ -6,9 +6,8 @@
 #ifndef TXN_CHECK_H
 #define TXN_CHECK_H
 
+#include "base/handles.h"
 #include "space/store.h"
-
-#include <datarep.h>
 
 /* Called for every entry, with the offset of its node, to check the record. */
 typedef int store_entry_fn(const struct key *key, const uint8_t *value, size_t len, uint64_t where,

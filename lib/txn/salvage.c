@@ -67,7 +67,7 @@ struct salvage {
 static void say_finding(struct salvage *s, int err, uint64_t offset)
 {
     if (s->say && !s->stop)
-        s->stop = s->say(err, offset, drep_error(), s->ctx);
+        s->stop = s->say(err, offset, fail_text(), s->ctx);
 }
 
 /* ---- slots ---- */

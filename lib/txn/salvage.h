@@ -3,9 +3,8 @@
 #ifndef TXN_SALVAGE_H
 #define TXN_SALVAGE_H
 
+#include "base/handles.h"
 #include "chunk/chunks.h"
-
-#include <datarep.h>
 
 /* Read the newest whole commit of a damaged file, or what is left of the newest one, into a store
  * of its own, which may be changed and is gone when it is closed; the file is not touched.  What

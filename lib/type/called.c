@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 
+#include <datarep.h>
 #include <string.h>
 
 bool leaf_called(const drep_type *leaf)

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "format/record.h"
 
+#include <datarep.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -333,10 +334,10 @@ static int integer_class(const drep_type *base)
 {
     int cls = base->kind == DREP_KIND_PREDEFINED ? fmt_code_class(base->code) : -1;
 
-    if (base->kind == DREP_KIND_SCALAR && base->scalar.cls == DREP_SCALAR_INT)
-        cls = base->scalar.format == FMT_FORMAT_CUSTOM
-                  ? (base->scalar.is_signed ? FMT_INT : FMT_UINT)
-                  : fmt_format_class(base->scalar.format);
+    if (base->kind == DREP_KIND_SCALAR && base->scalar->cls == DREP_SCALAR_INT)
+        cls = base->scalar->format == FMT_FORMAT_CUSTOM
+                  ? (base->scalar->is_signed ? FMT_INT : FMT_UINT)
+                  : fmt_format_class(base->scalar->format);
     return cls == FMT_INT || cls == FMT_UINT || cls == FMT_BOOL ? cls : -1;
 }
 
@@ -349,8 +350,8 @@ static bool enum_value_fits(const drep_type *base, int64_t value)
 
     if (base->code && bits < 8 * fmt_code_internal(base->code))
         bits = 8 * fmt_code_internal(base->code);
-    if (base->kind == DREP_KIND_SCALAR && base->scalar.format == DREP_FORMAT_CUSTOM)
-        bits = base->scalar.precision;
+    if (base->kind == DREP_KIND_SCALAR && base->scalar->format == DREP_FORMAT_CUSTOM)
+        bits = base->scalar->precision;
     if (bits >= 64)
         return true;
     if (is_signed)
@@ -512,6 +513,11 @@ int drep_type_scalar(const drep_scalar *scalar, drep_type **out)
     t = type_new(DREP_KIND_SCALAR, 0, 0);
     if (!t)
         return DREP_ERR_NOMEM;
-    t->scalar = *scalar;
+    t->scalar = mem_alloc(sizeof *t->scalar);
+    if (!t->scalar) {
+        drep_type_free(t);
+        return fail_nomem();
+    }
+    *t->scalar = *scalar;
     return type_finish(t, out);
 }

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 
+#include <datarep.h>
 #include <string.h>
 
 struct frame {

@@ -7,6 +7,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "type/build.h"
 
+#include <datarep.h>
 #include <string.h>
 
 static bool scalar_equal(const drep_scalar *a, const drep_scalar *b)
@@ -29,7 +30,7 @@ bool leaf_same(const drep_type *a, const drep_type *b)
         return false;
     switch (a->kind) {
     case DREP_KIND_SCALAR:
-        return scalar_equal(&a->scalar, &b->scalar);
+        return scalar_equal(a->scalar, b->scalar);
     case DREP_KIND_SEQUENCE:
         return drep_type_equivalent(a->member[0], b->member[0]);
     case DREP_KIND_VSTRING:
@@ -90,7 +91,7 @@ int drep_type_equal(const drep_type *a, const drep_type *b)
     if (a->nargs && memcmp(a->args, b->args, (size_t)a->nargs * sizeof(*a->args)) != 0)
         return 0;
     if (strcmp(a->tag ? a->tag : "", b->tag ? b->tag : "") != 0 ||
-        !scalar_equal(&a->scalar, &b->scalar) || !same_names(a, b))
+        (a->scalar && !scalar_equal(a->scalar, b->scalar)) || !same_names(a, b))
         return 0;
     for (int64_t i = 0; i < a->nmembers; i++)
         if (!drep_type_equal(a->member[i], b->member[i]))

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "format/record.h"
 
+#include <datarep.h>
 #include <string.h>
 
 #define LAID_OUT 1

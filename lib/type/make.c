@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 
+#include <datarep.h>
 #include <string.h>
 
 int type_check_base(const drep_type *base, drep_type **out)

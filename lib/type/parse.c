@@ -42,6 +42,7 @@
 #include "base/vec.h"
 #include "format/numbers.h"
 
+#include <datarep.h>
 #include <string.h>
 #include <strings.h>
 

@@ -7,6 +7,7 @@
 
 #include "format/numbers.h"
 
+#include <datarep.h>
 #include <string.h>
 #include <wchar.h>
 

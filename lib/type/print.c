@@ -11,6 +11,7 @@
 #include "format/numbers.h"
 #include "format/utf8.h"
 
+#include <datarep.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -125,7 +126,7 @@ static void print_compound(struct type_text *t, const drep_type *type)
 static void print_enum(struct type_text *t, const drep_type *type)
 {
     const drep_type *base = type->member[0];
-    bool is_signed = base->kind == DREP_KIND_SCALAR ? base->scalar.is_signed
+    bool is_signed = base->kind == DREP_KIND_SCALAR ? base->scalar->is_signed
                                                     : fmt_code_class(base->code) == FMT_INT;
 
     print_str(t, "enum(");
@@ -297,7 +298,7 @@ static void print_type(struct type_text *t, const drep_type *type)
         print_str(t, drep_code_name(type->code));
         return;
     case DREP_KIND_SCALAR:
-        print_scalar(t, &type->scalar);
+        print_scalar(t, type->scalar);
         return;
     case DREP_KIND_STRING:
         print_format(t, "string(%" PRId64 "%s)", type->args[0], pads[type->args[1]]);

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 
+#include <datarep.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -458,7 +459,7 @@ static int compose_leaf(struct shape *out, const drep_type *type, const struct t
                         drep_code_name(type->code));
         break;
     case DREP_KIND_SCALAR:
-        size = type->scalar.size;
+        size = type->scalar->size;
         align = 1;
         break;
     case DREP_KIND_VSTRING:

@@ -13,7 +13,9 @@
 #ifndef TYPE_PROG_H
 #define TYPE_PROG_H
 
-#include <datarep.h>
+#include "base/handles.h"
+#include "format/numbers.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -68,8 +70,8 @@ static inline bool prog_gaps(const struct prog *p)
 /* Sizes and alignments of the predefined types under a representation, by code,
  * and of the one-item leaves.  size 0: that representation has no such type. */
 struct type_sizes {
-    uint8_t size[DREP_CODE_MAX + 1];
-    uint8_t align[DREP_CODE_MAX + 1];
+    uint8_t size[FMT_CODE_MAX + 1];
+    uint8_t align[FMT_CODE_MAX + 1];
     uint8_t vlen_size, vlen_align;       /* sequence and vstring */
     uint8_t vstring_size, vstring_align; /* vstring; 0: as vlen */
     uint8_t object_size, region_size, ref_align;

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "format/record.h"
 
+#include <datarep.h>
 #include <string.h>
 
 #define LAID_OUT 1
@@ -152,7 +153,7 @@ static int put_leaf(struct putter *p, const drep_type *type)
 
     switch (type->kind) {
     case DREP_KIND_SCALAR:
-        scalar_to_rec(&type->scalar, &node.scalar);
+        scalar_to_rec(type->scalar, &node.scalar);
         break;
     case DREP_KIND_STRING:
         node.size = (uint64_t)type->args[0];

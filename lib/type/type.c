@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 
+#include <datarep.h>
 #include <string.h>
 
 drep_type *type_new(int kind, int64_t nargs, int64_t nmembers)
@@ -184,6 +185,7 @@ void drep_type_free(drep_type *type)
     mem_free(type->placed);
     mem_free(type->name);
     mem_free(type->tag);
+    mem_free(type->scalar);
     mem_free(type);
 }
 
@@ -406,7 +408,7 @@ int drep_type_reference_what(const drep_type *type)
 
 const drep_scalar *drep_type_scalar_desc(const drep_type *type)
 {
-    return known(type)->kind == DREP_KIND_SCALAR ? &known(type)->scalar : NULL;
+    return known(type)->kind == DREP_KIND_SCALAR ? known(type)->scalar : NULL;
 }
 
 int64_t drep_type_arg_count(const drep_type *type)

@@ -44,12 +44,12 @@ struct drep_type {
     int64_t *args;    /* what drep_type_arg() gives */
     int64_t nmembers; /* member types */
     const drep_type **member;
-    int64_t *displ;    /* bytes, inside args; NULL when one member at 0 */
-    int64_t *blocklen; /* inside args; NULL: all 1 */
-    char **name;       /* members, or an enum's names; NULL */
-    int64_t *value;    /* an enum's values, inside args */
-    char *tag;         /* an opaque's */
-    drep_scalar scalar;
+    int64_t *displ;      /* bytes, inside args; NULL when one member at 0 */
+    int64_t *blocklen;   /* inside args; NULL: all 1 */
+    char **name;         /* members, or an enum's names; NULL */
+    int64_t *value;      /* an enum's values, inside args */
+    char *tag;           /* an opaque's */
+    drep_scalar *scalar; /* of a scalar; NULL in every other type */
 };
 
 /* True if items of both leaves are the same thing: one code, equal scalars, sequences
@@ -61,7 +61,7 @@ bool leaf_stored_same(const drep_type *a, const drep_type *b);
 /* True if a vstring is a drep_vlen in memory, not a char *. */
 static inline bool type_counted(const drep_type *type)
 {
-    return type->kind == DREP_KIND_VSTRING && type->nargs > 0;
+    return type->kind == FMT_KIND_VSTRING && type->nargs > 0;
 }
 
 /* True if user functions convert items of this leaf in a container: predefined types other than

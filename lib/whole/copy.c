@@ -913,15 +913,18 @@ static int plan_dataset(struct copy *c, const drep_dataset *ds, struct copy_plan
     return 0;
 }
 
-static int add_report(struct copy *c, uint64_t id, const drep_report *r)
+/* No report has indices: they would be of items of many datasets. */
+static int add_report(struct copy *c, uint64_t id, const struct losses *r)
 {
-    c->report.items += r->items;
-    c->report.overflow += r->overflow;
-    c->report.inexact += r->inexact;
-    c->report.nan_lost += r->nan_lost;
+    drep_report lost = DREP_REPORT;
+    struct losses counts = *r;
+
+    counts.first_overflow = counts.first_inexact = counts.first_nan_lost = -1;
+    losses_report(&counts, &c->report);
     if (!c->how->lost || (r->overflow == 0 && r->inexact == 0 && r->nan_lost == 0))
         return 0;
-    return keep_answer(c, c->how->lost(id, r, c->how->ctx));
+    losses_report(&counts, &lost);
+    return keep_answer(c, c->how->lost(id, &lost, c->how->ctx));
 }
 
 static int copy_bytes_done(int64_t bytes, void *ctx)
@@ -993,7 +996,7 @@ static int settle_fill(struct copy *c, uint64_t id, const struct file_rep *rep,
                        struct ftype *target, struct object_rec *rec)
 {
     int range = c->how->range == DREP_RANGE_DEFAULT ? DREP_RANGE_STRICT : c->how->range;
-    drep_report lost = DREP_REPORT;
+    struct losses lost = NO_LOSSES;
     int err = 0;
 
     if (rec->fill_value.p != c->out.p)

@@ -3,7 +3,8 @@
 #ifndef WHOLE_COPY_H
 #define WHOLE_COPY_H
 
-#include <datarep.h>
+#include "base/handles.h"
+
 #include <stdbool.h>
 
 /* True if paths of other files mean the same in both files. */

@@ -33,7 +33,7 @@ struct payload_slice {
     const uint8_t *src;
     uint8_t *dst;
     uint64_t n, each;
-    drep_report report[SLICES_MAX];
+    struct losses report[SLICES_MAX];
 };
 
 static int work_slice(void *ctx, int64_t i)

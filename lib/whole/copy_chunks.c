@@ -57,7 +57,7 @@ struct chunk_gather {
     uint64_t coord[DREP_MAX_RANK]; /* of the target's chunk */
     struct buf payload, heap, source;
     bool any;
-    drep_report report;
+    struct losses report;
 };
 
 static void gather_release(struct chunk_gather *g)
@@ -229,7 +229,7 @@ struct batch_item {
     uint64_t coord[DREP_MAX_RANK];
     struct buf payload, heap; /* of the target */
     struct buf source;
-    drep_report report;
+    struct losses report;
 };
 
 struct payload_batch {
@@ -241,7 +241,8 @@ struct payload_batch {
 
 /* Converts n elements with their contents, one behind the other. */
 static int convert_elements(struct payload_copy *c, const struct buf *source, size_t fixed,
-                            uint64_t n, struct buf *out, struct buf *heap_out, drep_report *report)
+                            uint64_t n, struct buf *out, struct buf *heap_out,
+                            struct losses *report)
 {
     int err = buf_reserve(out, element_bytes(c->to, n));
     struct transcoder a;
@@ -318,7 +319,7 @@ static int make_item(void *ctx, int64_t i)
     struct batch_item *s = &batch->slot[i];
     struct payload_copy *c = s->c = batch->c;
 
-    s->report = (drep_report){0};
+    s->report = (struct losses){0};
     if (c->same_elements && !c->from->ft->type->variable)
         return convert_chunk(s);
     /* What is stored of a chunk may be much less than the chunk. */
@@ -418,7 +419,7 @@ int copy_chunks(struct payload_copy *c)
 int copy_compact(struct payload_copy *c)
 {
     struct buf *b = &c->room[0], *out = &c->room[1], *heap = &c->room[2];
-    drep_report report = {0};
+    struct losses report = {0};
     struct key key;
     size_t fixed;
     uint64_t n;
@@ -453,7 +454,7 @@ static int gather_store(struct chunk_gather *g)
     int err = gather_target(g);
 
     losses_add(&g->c->report, &g->report);
-    g->report = (drep_report){0};
+    g->report = (struct losses){0};
     if (err || !g->any)
         return err;
     if (to->rec.layout == FMT_COMPACT) {

@@ -33,7 +33,7 @@ struct payload_copy {
     int (*progress)(int64_t bytes, void *ctx); /* payload written; may stop it */
     void *ctx;
     /* The result. */
-    drep_report report; /* no indices */
+    struct losses report; /* no indices */
     int64_t bytes;
     /* For the work. */
     bool stored;             /* copy_stored(), or copy_compact() with bytes as they are */
@@ -76,14 +76,6 @@ static inline uint64_t source_index(const struct payload_copy *c, int d, uint64_
 static inline uint64_t target_index(const struct payload_copy *c, int d, uint64_t i)
 {
     return c->cut ? (uint64_t)span_first(&c->cut->dim[d], (int64_t)i) : i;
-}
-/* Adds the losses of a piece of work. */
-static inline void losses_add(drep_report *to, const drep_report *r)
-{
-    to->items += r->items;
-    to->overflow += r->overflow;
-    to->inexact += r->inexact;
-    to->nan_lost += r->nan_lost;
 }
 static inline uint64_t element_bytes(const drep_dataset *ds, uint64_t n)
 {

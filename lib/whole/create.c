@@ -12,6 +12,7 @@
 #include "txn/open.h"
 #include "txn/private.h"
 
+#include <datarep.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -3,9 +3,8 @@
 #ifndef API_CREATE_H
 #define API_CREATE_H
 
+#include "base/handles.h"
 #include "io/io.h"
-
-#include <datarep.h>
 
 /* io belongs to the file from here on, also when this fails. */
 int file_create_on(struct io *io, const char *datarep, const drep_info *info, drep_file **out);

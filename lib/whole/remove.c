@@ -18,6 +18,7 @@
 #include "tree/edit.h"
 #include "tree/walk.h"
 
+#include <datarep.h>
 #include <string.h>
 
 /* Takes one hard link from an object, which joins the work when that was its last. */

@@ -22,6 +22,7 @@
 #include "txn/writeback.h"
 #include "whole/resize.h"
 
+#include <datarep.h>
 #include <string.h>
 
 /* Runs of chunks that lie, or reach, outside `keep` elements a dimension. */

@@ -12,6 +12,8 @@
 #include "name/object.h"
 #include "txn/seal.h"
 
+#include <datarep.h>
+
 struct row_sealing {
     drep_file *f;
     bool budgeted;

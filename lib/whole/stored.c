@@ -11,6 +11,7 @@
 #include "elem/transfer.h"
 #include "tree/walk.h"
 
+#include <datarep.h>
 #include <string.h>
 
 #define ROOM (1 << 20) /* bytes of one read */

@@ -23,6 +23,7 @@
 #include "txn/writeback.h"
 #include "whole/resize.h"
 
+#include <datarep.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -6,6 +6,7 @@
 #include "format/record.h"
 #include "tests/fuzz/fuzz.h"
 #include "type/type.h"
+#include <datarep.h>
 
 /* The first runs of items, wherever they lie. */
 static void walk(const struct prog *prog)

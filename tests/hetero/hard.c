@@ -9,6 +9,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rep/convert.h"
 #include "rep/rep.h"
+#include "rep/encodings.h"
 
 #include <float.h>
 #include <math.h>
@@ -94,7 +95,7 @@ static bool through(const struct batch *b, const struct rep_table *dst, const st
     const drep_encoding *d = &dst->row[DREP_CODE_LONG_DOUBLE],
                         *s = &src->row[DREP_CODE_LONG_DOUBLE];
     uint8_t *in = calloc((size_t)b->n + 1, 16), *out = malloc((size_t)b->n * 16 + 16);
-    drep_report r = {sizeof(drep_report), 0, 0, 0, 0, -1, -1, -1};
+    struct losses r = NO_LOSSES;
     struct rep_opts opts = {.range = DREP_RANGE_WRAP, .value_range = DREP_RANGE_WRAP, .report = &r};
     struct type_sizes dst_sizes, src_sizes;
     struct prog to, from;

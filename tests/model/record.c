@@ -470,7 +470,7 @@ struct ranks_story {
 static void rank_body(struct team *t, void *ctx)
 {
     const struct ranks_story *s = ctx;
-    drep_transport transport = t->transport;
+    drep_transport transport = *t->transport;
     drep_info *info = hints("2", true);
     drep_file *f = NULL;
 

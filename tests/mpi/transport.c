@@ -11,12 +11,11 @@
 #include <unistd.h>
 
 static struct transport *transport;
+static drep_transport way;
 static struct team team;
 
 static void team_begin(MPI_Comm comm, int64_t timeout)
 {
-    drep_transport way;
-
     OK(transport_new("test", comm, timeout, NULL, &transport));
     transport_fill(transport, &way);
     team_init(&team, &way, transport);

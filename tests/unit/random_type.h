@@ -86,7 +86,7 @@ static inline int64_t leaf_size(const drep_type *leaf, const struct type_sizes *
     case DREP_KIND_PREDEFINED:
         return s->size[leaf->code];
     case DREP_KIND_SCALAR:
-        return leaf->scalar.size;
+        return leaf->scalar->size;
     case DREP_KIND_VSTRING:
         return s->vstring_size ? s->vstring_size : s->vlen_size;
     case DREP_KIND_REFERENCE:

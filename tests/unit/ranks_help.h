@@ -65,7 +65,7 @@ static inline void rank_body(struct team *t, void *ctx)
 {
     struct story *s = ctx;
     struct teller *me = &s->teller[t->rank];
-    drep_transport transport = t->transport;
+    drep_transport transport = *t->transport;
     drep_info *info = fixed();
     drep_file *f = NULL;
 

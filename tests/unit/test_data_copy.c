@@ -334,14 +334,14 @@ END_TEST
 
 /* ---- ranges ---- */
 
-struct losses {
+struct told_losses {
     int n;
     drep_report last;
 };
 
 static int note_loss(uint64_t id, const drep_report *report, void *ctx)
 {
-    struct losses *l = ctx;
+    struct told_losses *l = ctx;
 
     ck_assert_uint_ne(id, 0);
     l->n++;
@@ -354,7 +354,7 @@ START_TEST(test_ranges_and_reports)
 {
     const int64_t n = 10000;
     int32_t *in = malloc((size_t)n * 4), *out = malloc((size_t)n * 4);
-    struct losses l = {0};
+    struct told_losses l = {0};
     drep_copying how = DREP_COPYING(.lost = note_loss, .ctx = &l, .range = DREP_RANGE_CLAMP);
     drep_file *from = memory_file("external32"), *to = memory_file("small");
     drep_dataset *ds = new_dataset(from, "/x", DREP_INT32_T, 1, &n);

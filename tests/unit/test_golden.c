@@ -6,6 +6,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rep/convert.h"
 #include "rep/rep.h"
+#include "rep/encodings.h"
 #include "tests/unit/bytes.h"
 
 #include <stddef.h>

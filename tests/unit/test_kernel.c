@@ -5,6 +5,7 @@
 #include "rep/convert.h"
 #include "rep/pick.h"
 #include "rep/rep.h"
+#include "rep/encodings.h"
 #include "tests/unit/bytes.h"
 
 #ifdef __x86_64__
@@ -27,7 +28,7 @@ static void table_of(struct rep_table *t, const struct shape *s)
 }
 
 static int pick(struct kernel *k, const struct shape *to, const struct shape *from, int range,
-                drep_report *report)
+                struct losses *report)
 {
     struct rep_opts opts = {.range = range, .value_range = range, .report = report};
     struct rep_table dst, src;
@@ -36,11 +37,6 @@ static int pick(struct kernel *k, const struct shape *to, const struct shape *fr
     table_of(&src, from);
     return kernel_pick(k, &dst, drep_predefined(to->code), &src, drep_predefined(from->code),
                        &opts);
-}
-
-static void report_clear(drep_report *report)
-{
-    *report = (drep_report){sizeof(drep_report), 0, 0, 0, 0, -1, -1, -1};
 }
 
 /* ------------------------------------------- one answer, however it is got */
@@ -106,11 +102,12 @@ static const struct shape complexes[] = {
 enum { COMPLEXES = sizeof complexes / sizeof complexes[0], MOST = 300, ROOM = MOST * 100 + 64 };
 
 /* Runs n items at these strides and offsets; what lies between items stays as it was. */
-static void check_layout(const struct kernel *k, const uint8_t *items, const uint8_t *want,
-                         int from_size, int to_size, int64_t n, int64_t from_gap, int64_t to_gap,
-                         int from_at, int to_at)
+static void check_layout(const struct kernel *k, const struct shape *to, const struct shape *from,
+                         const uint8_t *items, const uint8_t *want, int64_t n, int64_t from_gap,
+                         int64_t to_gap, int from_at, int to_at)
 {
     static uint8_t in[ROOM], out[ROOM], expect[ROOM];
+    int from_size = from->size, to_size = to->size;
     int64_t i, from_stride = from_size + from_gap, to_stride = to_size + to_gap;
 
     memset(out, 0x5a, sizeof out);
@@ -123,14 +120,15 @@ static void check_layout(const struct kernel *k, const uint8_t *items, const uin
         ck_abort_msg("refused");
     if (memcmp(out, expect, sizeof out) != 0)
         ck_abort_msg("%s to %s: %lld items, strides %lld and %lld, offsets %d and %d",
-                     drep_format_name(k->src.format), drep_format_name(k->dst.format), (long long)n,
+                     drep_format_name(from->format), drep_format_name(to->format), (long long)n,
                      (long long)from_stride, (long long)to_stride, from_at, to_at);
 }
 
-static void check_in_place(const struct kernel *k, const uint8_t *items, const uint8_t *want,
-                           int size, int64_t n, int64_t gap)
+static void check_in_place(const struct kernel *k, const struct shape *to, const struct shape *from,
+                           const uint8_t *items, const uint8_t *want, int64_t n, int64_t gap)
 {
     static uint8_t both[ROOM], expect[ROOM];
+    int size = to->size;
     int64_t i;
 
     memset(both, 0x5a, sizeof both);
@@ -141,8 +139,8 @@ static void check_in_place(const struct kernel *k, const uint8_t *items, const u
     }
     kernel_run(k, both + 1, size + gap, both + 1, size + gap, n, 0);
     if (memcmp(both, expect, sizeof both) != 0)
-        ck_abort_msg("%s to %s in place, gap %lld", drep_format_name(k->src.format),
-                     drep_format_name(k->dst.format), (long long)gap);
+        ck_abort_msg("%s to %s in place, gap %lld", drep_format_name(from->format),
+                     drep_format_name(to->format), (long long)gap);
 }
 
 /* Rows at regular distances, or listed, of one side or both, shuffled. */
@@ -163,10 +161,11 @@ static void row_places(int64_t *list, struct pace *pace, int64_t rows, int64_t s
 }
 
 /* The first per * rows items as rows: as each item alone. */
-static void check_rows(const struct kernel *k, const uint8_t *items, const uint8_t *want,
-                       int from_size, int to_size, int64_t per, int64_t rows)
+static void check_rows(const struct kernel *k, const struct shape *to, const struct shape *from,
+                       const uint8_t *items, const uint8_t *want, int64_t per, int64_t rows)
 {
     static uint8_t in[2 * ROOM], out[2 * ROOM], expect[2 * ROOM];
+    int from_size = from->size, to_size = to->size;
     int64_t from_list[MOST], to_list[MOST], row, i;
     struct kern_rows places = {.dst = out + 7, .src = in + 3, .per = per, .rows = rows};
 
@@ -186,8 +185,8 @@ static void check_rows(const struct kernel *k, const uint8_t *items, const uint8
     if (kernel_rows(k, &places) != 0)
         ck_abort_msg("refused");
     if (memcmp(out, expect, sizeof out) != 0)
-        ck_abort_msg("%s to %s: %lld rows of %lld", drep_format_name(k->src.format),
-                     drep_format_name(k->dst.format), (long long)rows, (long long)per);
+        ck_abort_msg("%s to %s: %lld rows of %lld", drep_format_name(from->format),
+                     drep_format_name(to->format), (long long)rows, (long long)per);
 }
 
 static void check_pair(const struct shape *to, const struct shape *from)
@@ -197,7 +196,7 @@ static void check_pair(const struct shape *to, const struct shape *from)
     static uint8_t items[MOST * 32], want[MOST * 32], other[MOST * 32];
     static const int64_t counts[] = {1, 2, 7, 64, 65, MOST};
     static const int64_t gaps[] = {0, 1, 8, 40};
-    drep_report known = DREP_REPORT, report = DREP_REPORT;
+    struct losses known, report;
     struct kernel k;
     int64_t i;
     int isa;
@@ -206,14 +205,14 @@ static void check_pair(const struct shape *to, const struct shape *from)
     for (i = 0; i < 40 * from->size; i++)
         items[i] = 0; /* zeros are common, and special somewhere */
     isa_limit(ISA_PORTABLE);
-    report_clear(&known);
+    known = NO_LOSSES;
     ck_assert_int_eq(pick(&k, to, from, DREP_RANGE_WRAP, &known), 0);
     /* One at a time: no loop, no vector. */
     for (i = 0; i < MOST; i++)
         kernel_run(&k, want + i * to->size, to->size, items + i * from->size, from->size, 1, i);
     for (isa = ISA_PORTABLE; isa < ISAS; isa++) {
         isa_limit((enum isa)isa);
-        report_clear(&report);
+        report = NO_LOSSES;
         ck_assert_int_eq(pick(&k, to, from, DREP_RANGE_WRAP, &report), 0);
         kernel_run(&k, other, to->size, items, from->size, MOST, 0);
         if (memcmp(&report, &known, sizeof report) != 0 ||
@@ -222,15 +221,15 @@ static void check_pair(const struct shape *to, const struct shape *from)
                          drep_format_name(from->format), drep_format_name(to->format), isa);
         ck_assert_int_eq(pick(&k, to, from, DREP_RANGE_WRAP, NULL), 0);
         for (i = 0; i < 6; i++)
-            check_layout(&k, items, want, from->size, to->size, counts[i], gaps[rnd_below(&r, 4)],
+            check_layout(&k, to, from, items, want, counts[i], gaps[rnd_below(&r, 4)],
                          gaps[rnd_below(&r, 4)], (int)rnd_below(&r, 16), (int)rnd_below(&r, 16));
         for (i = 0; i < 10; i++)
-            check_rows(&k, items, want, from->size, to->size, rows_of[i][0], rows_of[i][1]);
-        check_layout(&k, items, want, from->size, to->size, MOST, 0, 0, 1, 3);
-        check_layout(&k, items, want, from->size, to->size, MOST, 0, 0, 0, 0);
+            check_rows(&k, to, from, items, want, rows_of[i][0], rows_of[i][1]);
+        check_layout(&k, to, from, items, want, MOST, 0, 0, 1, 3);
+        check_layout(&k, to, from, items, want, MOST, 0, 0, 0, 0);
         if (to->size == from->size) {
-            check_in_place(&k, items, want, to->size, MOST, 0);
-            check_in_place(&k, items, want, to->size, MOST, 5);
+            check_in_place(&k, to, from, items, want, MOST, 0);
+            check_in_place(&k, to, from, items, want, MOST, 5);
         }
     }
     isa_limit(ISAS);
@@ -365,14 +364,14 @@ static void check_ints(const struct shape *to, const struct shape *from, int ran
 {
     enum { N = 500 };
     uint8_t in[N * 16], out[N * 16], one[16];
-    drep_report report = DREP_REPORT, want = DREP_REPORT;
+    struct losses report, want;
     int64_t i, bad, refused = 0;
     struct kernel k;
 
     for (i = 0; i < N; i++)
         int_sample(from, in + i * from->size);
-    report_clear(&report);
-    report_clear(&want);
+    report = NO_LOSSES;
+    want = NO_LOSSES;
     ck_assert_int_eq(pick(&k, to, from, range, &report), 0);
     memset(out, 0x77, sizeof out);
     bad = kernel_run(&k, out, to->size, in, from->size, N, 0);
@@ -540,7 +539,7 @@ static void check_real_int(const struct shape *to, double given, int range)
     bool exact = range == DREP_RANGE_ROUND ? d == given || nan
                                            : over || under || nan || d == __builtin_trunc(d);
     uint8_t in[8], out[16], want[16];
-    drep_report report = DREP_REPORT;
+    struct losses report;
     struct kernel k;
     int64_t bad;
     uint64_t image;
@@ -555,7 +554,7 @@ static void check_real_int(const struct shape *to, double given, int range)
         : d < 0 ? (u128)(i128)d
                 : (u128)d;
     int_write(to, v, want);
-    report_clear(&report);
+    report = NO_LOSSES;
     ck_assert_int_eq(pick(&k, to, &from, range, &report), 0);
     memset(out, 0x77, 16);
     bad = kernel_run(&k, out, to->size, in, 8, 1, 0);
@@ -612,7 +611,7 @@ START_TEST(test_integers_to_reals)
                                      s & 1 ? DREP_FORMAT_UINT : DREP_FORMAT_INT, i % 2,
                                      sizes[s / 2]};
                 uint8_t in[16], out[8];
-                drep_report report = DREP_REPORT;
+                struct losses report;
                 struct kernel k;
                 double want, got;
                 float f;
@@ -623,7 +622,7 @@ START_TEST(test_integers_to_reals)
                 v = int_read(&from, in, &huge);
                 want = t ? (huge ? (double)(float)(u128)v : (double)(float)v)
                          : (huge ? (double)(u128)v : (double)v);
-                report_clear(&report);
+                report = NO_LOSSES;
                 ck_assert_int_eq(pick(&k, &to[t], &from, DREP_RANGE_WRAP, &report), 0);
                 ck_assert_int_eq(kernel_run(&k, out, to[t].size, in, from.size, 1, 0), 0);
                 memcpy(&got, out, 8);
@@ -732,11 +731,11 @@ START_TEST(test_C7_wide_characters)
     const struct shape two = {DREP_CODE_WCHAR, DREP_FORMAT_UNICODE, DREP_BIG, 2};
     const struct shape four = {DREP_CODE_WCHAR, DREP_FORMAT_UNICODE, DREP_LITTLE, 4};
     const uint8_t in[8] = {0xac, 0x20, 0, 0, 0x00, 0xf6, 0x01, 0x00};
-    drep_report report = DREP_REPORT;
+    struct losses report;
     uint8_t out[8];
     struct kernel k;
 
-    report_clear(&report);
+    report = NO_LOSSES;
     ck_assert_int_eq(pick(&k, &two, &four, DREP_RANGE_WRAP, &report), 0);
     ck_assert_int_eq(kernel_run(&k, out, 2, in, 4, 2, 0), 0);
     ck_assert_int_eq(memcmp(out, "\x20\xac\xf6\x00", 4), 0);

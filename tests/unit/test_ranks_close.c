@@ -435,7 +435,7 @@ static int slow_receive(void *ctx, drep_message **m, int64_t deadline)
 
 static void close_and_open(struct team *t, void *ctx)
 {
-    drep_transport transport = t->transport;
+    drep_transport transport = *t->transport;
     struct after *a = ctx;
     drep_file *f = NULL;
 

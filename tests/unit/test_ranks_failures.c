@@ -148,7 +148,7 @@ static void part_body(struct team *t, void *ctx)
     struct parting *p = (struct parting *)(uintptr_t)s->ctx;
     struct teller *me = &s->teller[t->rank];
     enum deed deed = t->rank == p->who ? p->one : p->others;
-    drep_transport transport = t->transport;
+    drep_transport transport = *t->transport;
     drep_file *f = NULL;
     drep_dataset *ds;
     double begun;

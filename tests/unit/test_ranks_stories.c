@@ -22,7 +22,7 @@ static int make_by_threads(struct world *w, const char *path, const char *datare
 {
     struct team *t = w->ctx;
 
-    return drep_team_create(&t->transport, t->ctx, path, DREP_RDWR, datarep, info, out);
+    return drep_team_create(t->transport, t->ctx, path, DREP_RDWR, datarep, info, out);
 }
 
 static int open_by_threads(struct world *w, const char *path, int amode, const drep_info *info,
@@ -30,7 +30,7 @@ static int open_by_threads(struct world *w, const char *path, int amode, const d
 {
     struct team *t = w->ctx;
 
-    return drep_team_open(&t->transport, t->ctx, path, amode, info, out);
+    return drep_team_open(t->transport, t->ctx, path, amode, info, out);
 }
 
 static void tell(struct team *t, void *ctx)

@@ -9,6 +9,7 @@
 #include "rep/packed.h"
 #include "rep/pick.h"
 #include "rep/rep.h"
+#include "rep/encodings.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/random_type.h"
 
@@ -55,7 +56,7 @@ static void convert_one(const struct rep_table *to, void *dst, const struct rep_
 
 static int packed_bytes(const struct rep_table *t, const drep_type *leaf)
 {
-    return leaf->kind == DREP_KIND_SCALAR ? leaf->scalar.size : t->row[leaf->code].size;
+    return leaf->kind == DREP_KIND_SCALAR ? leaf->scalar->size : t->row[leaf->code].size;
 }
 
 static void find_room(struct layout *l)
@@ -563,7 +564,7 @@ START_TEST(test_D12_strict_stops_at_the_first_item_in_order)
     ck_assert_int_eq(drep_type_struct(3, NULL, NULL, members, &memory), 0);
     ck_assert_int_eq(drep_type_struct(3, NULL, NULL, small, &narrow), 0);
     for (bad = 0; bad < 3 * N; bad += 37) {
-        drep_report report = {sizeof(drep_report), 0, 0, 0, 0, -1, -1, -1};
+        struct losses report = NO_LOSSES;
         struct rep_opts opts = {.value_range = DREP_RANGE_STRICT, .report = &report, .base = 100};
         int64_t done = -1;
 
@@ -603,7 +604,7 @@ START_TEST(test_report_of_a_struct_is_that_of_its_items)
     } in[N];
     static uint8_t packed[N * 8];
     const drep_type *members[] = {DREP_DOUBLE, DREP_INT64_T}, *less[] = {DREP_FLOAT, DREP_INT32_T};
-    drep_report report = {sizeof(drep_report), 0, 0, 0, 0, -1, -1, -1};
+    struct losses report = NO_LOSSES;
     struct rep_opts opts = {.value_range = DREP_RANGE_WRAP, .report = &report};
     drep_type *wide, *narrow;
     int i;

@@ -6,6 +6,7 @@
 #include "rep/convert.h"
 #include "rep/pick.h"
 #include "rep/rep.h"
+#include "rep/encodings.h"
 #include "tests/unit/reference.h"
 
 #ifdef HAVE_MPFR
@@ -60,7 +61,7 @@ static void check_batch(const struct ref_format *to, int to_order, const struct 
                         int from_order, const uint8_t *values, int64_t n, int range)
 {
     struct rep_table dst, src;
-    drep_report got = {sizeof(drep_report), 0, 0, 0, 0, -1, -1, -1}, want = got;
+    struct losses got = NO_LOSSES, want = got;
     struct rep_opts opts = {.value_range = range, .report = &got};
     uint8_t *in = calloc((size_t)n, 16), *out = malloc((size_t)n * 16), le[16], one[16];
     int64_t refused = 0, bad, i;

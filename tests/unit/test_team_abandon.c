@@ -19,7 +19,7 @@ static void fall_body(struct team *t, void *ctx)
 {
     const int64_t dims[1] = {64}, n[1] = {8}, start[1] = {8 * t->rank};
     struct fall *fall = ctx;
-    drep_transport transport = t->transport;
+    drep_transport transport = *t->transport;
     drep_dataset *ds = NULL;
     double x[8] = {1};
     drep_file *f = NULL;

@@ -26,6 +26,7 @@ struct letter {
 struct sim_rank {
     ucontext_t context;
     struct team team;
+    drep_transport transport;
     struct letter *head, **tail;
     bool waits, over;
     int err;
@@ -106,10 +107,9 @@ static void sim_new(int ranks)
     if (!sim.rank || !sim.ready)
         abort();
     for (int r = 0; r < ranks; r++) {
-        drep_transport transport =
+        sim.rank[r].transport =
             DREP_TRANSPORT(.rank = r, .ranks = ranks, .send = sim_send, .receive = sim_receive);
-
-        team_init(&sim.rank[r].team, &transport, &sim.rank[r]);
+        team_init(&sim.rank[r].team, &sim.rank[r].transport, &sim.rank[r]);
         sim.rank[r].tail = &sim.rank[r].head;
     }
 }

@@ -12,6 +12,7 @@
 
 #include "team/team.h"
 
+#include <datarep-team.h>
 #include <pthread.h>
 
 enum thread_fault {
