@@ -900,7 +900,7 @@ lint: ## check in half a minute: layout, includes, figures, symbols, licences, s
 	+@tools/lint
 
 lint-all: ## install missing packages; also warnings of gcc and clang, headers, interface, cppcheck, types
-	@tools/install-deps build test interop hardening python
+	@tools/install-deps build test interop lint python
 	+@tools/lint all
 
 figures: ## print the structure of the sources, room by room, beside its budgets

@@ -148,7 +148,7 @@ static struct foreseen foresee_box(drep_dataset *ds, const struct drep_selection
 }
 
 /* Everybody learns where slabs are going to stand that nobody has written yet. */
-static int foresee(struct meeting *m)
+static int foresee_slabs(struct meeting *m)
 {
     const drep_dataset *ds = m->ds;
     uint64_t v[3] = {0};
@@ -518,7 +518,7 @@ static int write_meeting(struct meeting *m, int err)
         return err ? err : write_compact(m);
     }
     if (!err)
-        err = foresee(m);
+        err = foresee_slabs(m);
     if (!err)
         err = place_and_write(m);
     return err ? err : idset_mark(&ranks_of(ds->file)->written, ds->id, &first);

@@ -461,7 +461,7 @@ static int write_patched(struct owning *m, struct owned *o, const uint8_t *told,
 }
 
 /* Write a whole chunk to where it is. */
-static int write_whole(struct owning *m, const struct owned *o, uint64_t place, struct buf *room,
+static int write_chunk(struct owning *m, const struct owned *o, uint64_t place, struct buf *room,
                        struct adjoining *joined)
 {
     struct ranks *r = ranks_of(m->t->ds->file);
@@ -479,8 +479,8 @@ static int write_whole(struct owning *m, const struct owned *o, uint64_t place, 
 }
 
 /* Likewise slabs that were reported as one; *k is behind what was told of them then. */
-static int write_slabs(struct owning *m, const struct owned *o, const uint8_t *told, size_t *k,
-                       struct buf *room, struct adjoining *joined)
+static int write_slab_group(struct owning *m, const struct owned *o, const uint8_t *told, size_t *k,
+                            struct buf *room, struct adjoining *joined)
 {
     uint64_t first = load_u64(told + *k), payload = m->t->ds->chunks.payload;
     int err = 0;
@@ -488,7 +488,7 @@ static int write_slabs(struct owning *m, const struct owned *o, const uint8_t *t
     *k += PLACE_WHOLE;
     for (uint64_t i = 0; !err && i < o->slabs; i++) {
         err =
-            write_whole(m, &o[i], first ? first + i * payload : load_u64(told + *k), room, joined);
+            write_chunk(m, &o[i], first ? first + i * payload : load_u64(told + *k), room, joined);
         *k += first ? 0 : PLACE_WHOLE;
     }
     return err;
@@ -514,9 +514,9 @@ int owned_write(struct owning *m, struct io *io, const uint8_t *places, size_t s
             err = write_patched(m, o, places + k, room, &joined);
             k += PLACE_PATCHED;
         } else if (o->slabs > 0) {
-            err = write_slabs(m, o, places, &k, room, &joined);
+            err = write_slab_group(m, o, places, &k, room, &joined);
         } else if (o->whole && !(m->joins && o->written)) {
-            err = write_whole(m, o, load_u64(places + k), room, &joined);
+            err = write_chunk(m, o, load_u64(places + k), room, &joined);
             k += PLACE_WHOLE;
         }
     }

@@ -7,7 +7,7 @@
 #include "chunk/places.h"
 #include "chunk/plan.h"
 
-static bool holds(const struct remote_chunk *c, int64_t chunk)
+static bool chunk_covers(const struct remote_chunk *c, int64_t chunk)
 {
     return chunk >= c->chunk && chunk - c->chunk < c->slabs;
 }
@@ -18,7 +18,7 @@ static struct remote_chunk *find(struct remote *r, int64_t chunk)
     size_t low = 0, high = r->n;
     struct remote_chunk *c;
 
-    if (r->next < r->n && holds(&r->chunk[r->next], chunk)) {
+    if (r->next < r->n && chunk_covers(&r->chunk[r->next], chunk)) {
         low = r->next;
     } else {
         while (low < high) {
@@ -29,7 +29,7 @@ static struct remote_chunk *find(struct remote *r, int64_t chunk)
             else
                 high = mid;
         }
-        if (low == r->n || !holds(&r->chunk[low], chunk))
+        if (low == r->n || !chunk_covers(&r->chunk[low], chunk))
             return NULL;
     }
     c = &r->chunk[low];
