@@ -25,9 +25,9 @@ static inline int vec_room(void *list, size_t n, size_t *room, size_t more, size
     return more <= *room - n ? 0 : vec_grow(list, n, room, more, width);
 }
 
+#define VEC_ROOM(list, n, room, more) vec_room(&(list), n, &(room), more, sizeof *(list))
+
 /* qsort() for what is mostly in order already: then it is looked at once, and stays. */
 void vec_sort(void *list, size_t n, size_t width, int (*order)(const void *, const void *));
-
-#define VEC_ROOM(list, n, room, more) vec_room(&(list), n, &(room), more, sizeof *(list))
 
 #endif

@@ -268,23 +268,24 @@ static bool none_stored(struct chunks *cs, uint64_t slab, uint64_t n)
 }
 
 /* Such a write reserves with its first stretch, so that one does not cover the dataset. */
-void place_foresee(struct chunks *cs, uint64_t slab, uint64_t n, struct foreseen *out)
+struct foreseen place_foresee(struct chunks *cs, uint64_t slab, uint64_t n)
 {
-    uint64_t most = cs->payload ? RUN_BYTES / cs->payload : 0, at;
+    static const struct foreseen none = {.first = 0};
     const struct reservation *r;
     struct extent e;
+    uint64_t most, at;
 
-    *out = (struct foreseen){.first = 0};
     if (cs->st->space->onward || cs->payload == 0 || cs->payload % FMT_SUM_BLOCK)
-        return;
+        return none;
+    most = RUN_BYTES / cs->payload;
     if (!reservation_of(cs, slab) && nothing_stored(cs))
         reserve_for(cs, &slab, AHEAD_ALL, (n < most ? n : most) * cs->payload, cs->payload);
     r = reservation_of(cs, slab);
     if (!r || !none_stored(cs, slab, n))
-        return;
+        return none;
     at = r->offset + (slab - r->first) * r->payload;
     if (!extents_find(&r->left, at, &e))
-        return;
+        return none;
     most = (e.offset + e.length - at) / r->payload;
-    *out = (struct foreseen){slab, slab + (n < most ? n : most), at};
+    return (struct foreseen){slab, slab + (n < most ? n : most), at};
 }

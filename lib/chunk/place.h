@@ -25,7 +25,7 @@ struct foreseen {
 /* Where the first of n slabs are going to stand that are written next, whole and in order: reserves
  * what place_find() would for them.  Nothing was written there yet.  None: some of them are stored,
  * or nobody can tell. */
-void place_foresee(struct chunks *cs, uint64_t slab, uint64_t n, struct foreseen *out);
+struct foreseen place_foresee(struct chunks *cs, uint64_t slab, uint64_t n);
 /* The transaction ends: give all reservations back. */
 void place_end(struct store *st);
 

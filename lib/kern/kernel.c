@@ -80,24 +80,15 @@ static const uint8_t *tile_run(const struct pass_run *r, const struct kern_rows 
     return tile_passes(r, at, buffer, last, tile->per * tile->rows * p->parts, t);
 }
 
-static void first(int64_t *at, int64_t item)
-{
-    if (*at < 0 || item < *at)
-        *at = item;
-}
-
 void losses_add(struct losses *to, const struct losses *part)
 {
     to->items += part->items;
     to->overflow += part->overflow;
     to->inexact += part->inexact;
     to->nan_lost += part->nan_lost;
-    if (part->first_overflow >= 0)
-        first(&to->first_overflow, part->first_overflow);
-    if (part->first_inexact >= 0)
-        first(&to->first_inexact, part->first_inexact);
-    if (part->first_nan_lost >= 0)
-        first(&to->first_nan_lost, part->first_nan_lost);
+    losses_first(&to->first_overflow, part->first_overflow);
+    losses_first(&to->first_inexact, part->first_inexact);
+    losses_first(&to->first_nan_lost, part->first_nan_lost);
 }
 
 /* Add up the losses of a tile item by item, until one is refused. Returns the number of items
@@ -121,11 +112,11 @@ static int64_t look_closely(const struct pass_run *r, const struct kern_rows *ti
         sum->inexact += t.inexact;
         sum->nan_lost += t.nan_lost;
         if (report && t.overflow)
-            first(&report->first_overflow, item);
+            losses_first(&report->first_overflow, item);
         if (report && t.inexact)
-            first(&report->first_inexact, item);
+            losses_first(&report->first_inexact, item);
         if (report && t.nan_lost)
-            first(&report->first_nan_lost, item);
+            losses_first(&report->first_nan_lost, item);
         if (kernel_refuses(&r->k->plan, &t))
             return i;
     }

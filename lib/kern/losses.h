@@ -15,6 +15,12 @@ struct losses {
 };
 #define NO_LOSSES ((struct losses){.first_overflow = -1, .first_inexact = -1, .first_nan_lost = -1})
 
+/* Take the number of an item that lost something, if it comes before; -1: none. */
+static inline void losses_first(int64_t *first, int64_t item)
+{
+    if (item >= 0 && (*first < 0 || item < *first))
+        *first = item;
+}
 /* Add the losses of a part of the same transfer. */
 void losses_add(struct losses *to, const struct losses *part);
 

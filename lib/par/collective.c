@@ -135,16 +135,15 @@ static int deal_chunks(struct meeting *m, int err)
 static struct foreseen foresee_box(drep_dataset *ds, const struct drep_selection *sel)
 {
     int64_t len[DREP_MAX_RANK], at = 0, n, slab = (int64_t)ds->rec.slab;
-    struct foreseen f = {.first = 0};
 
     for (int d = 0; d < sel->rank; d++) {
         len[d] = (int64_t)ds->rec.len[d];
         at = at * len[d] + span_at(&sel->dim[d], 0);
     }
     n = selection_run_len(sel, len) - (slab - at % slab) % slab;
-    if (n >= slab)
-        place_foresee(&ds->chunks, (uint64_t)((at + slab - 1) / slab), (uint64_t)(n / slab), &f);
-    return f;
+    return n < slab ? (struct foreseen){.first = 0}
+                    : place_foresee(&ds->chunks, (uint64_t)((at + slab - 1) / slab),
+                                    (uint64_t)(n / slab));
 }
 
 /* Everybody learns where slabs are going to stand that nobody has written yet. */
@@ -203,10 +202,7 @@ static int add_remote(struct meeting *m, const struct remote_chunk *c)
 {
     if (VEC_ROOM(m->remote.chunk, m->remote.n, m->remote.room, 1))
         return fail_nomem();
-    m->remote.chunk[m->remote.n] = *c;
-    if (c->slabs == 0)
-        m->remote.chunk[m->remote.n].slabs = 1;
-    m->remote.n++;
+    m->remote.chunk[m->remote.n++] = *c;
     return 0;
 }
 
@@ -220,6 +216,7 @@ static int take_parts(struct meeting *m)
 
         if (!o->whole && !o->patched)
             err = add_remote(m, &(struct remote_chunk){.chunk = o->chunk,
+                                                       .slabs = 1,
                                                        .elements = (char *)o->bytes,
                                                        .heap = o->bytes + o->fixed,
                                                        .heap_size = (size_t)(o->size - o->fixed)});
@@ -478,7 +475,8 @@ static int write_compact(struct meeting *m)
         err = buf_set(&b, m->own.owned[0].bytes, (size_t)m->own.owned[0].size);
     err = err ? team_kill(m->team, err) : team_bcast(m->team, &b);
     if (!err)
-        err = add_remote(m, &(struct remote_chunk){.elements = (char *)b.p,
+        err = add_remote(m, &(struct remote_chunk){.slabs = 1,
+                                                   .elements = (char *)b.p,
                                                    .heap = b.p + fixed,
                                                    .heap_size = b.len - (size_t)fixed});
     if (!err)

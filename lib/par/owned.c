@@ -299,10 +299,11 @@ static int own_chunk(struct owning *m, struct work *w, struct owned *o, struct a
 {
     drep_dataset *ds = m->t->ds;
     struct buf *room = work_buf(w);
+    bool foreseen = is_foreseen(m, o);
     const uint8_t *bytes;
     int err;
 
-    if (o->patched || !is_foreseen(m, o))
+    if (!foreseen)
         m->slabs = NULL;
     if (o->patched)
         return own_patched(m, o, room);
@@ -318,8 +319,8 @@ static int own_chunk(struct owning *m, struct work *w, struct owned *o, struct a
         return err;
     if (ds->chunks.nfilters > 0)
         return report_encoded(m, w, o, bytes);
-    err = m->joins && is_foreseen(m, o) ? report_slab(m, o, bytes) : report_plain(m, o, bytes);
-    if (err || !is_foreseen(m, o))
+    err = m->joins && foreseen ? report_slab(m, o, bytes) : report_plain(m, o, bytes);
+    if (err || !foreseen)
         return err;
     o->written = ranks_of(ds->file)->wrote = true;
     return adjoining_add(joined, bytes, (size_t)o->size, foreseen_place(m, o), bytes != room->p);

@@ -20,9 +20,8 @@ struct owned {
     bool completed; /* whole, but some of it comes from the file */
     bool patched;   /* not whole; measured: */
     bool measured;
-    bool
-        written; /* to its foreseen place; reported with so many slabs, of which it is the first: */
-    uint64_t slabs;
+    bool written;   /* to its foreseen place */
+    uint64_t slabs; /* that are reported as one, if it is the first of them; else 0 */
     uint64_t old;   /* bytes that the file had of it; size: and that it has afterwards */
     uint8_t *bytes; /* what the file will have, or NULL; a part: the elements, where they stand */
     uint64_t size, fixed; /* fixed: of the elements, before their heap */
@@ -54,9 +53,8 @@ struct owning {
      * checksums of its blocks, 0 of those that stay; a merge: for each stretch its first element
      * and their number. */
     struct buf report;
-    struct owned
-        *slabs; /* the first of those that the report ends with, or NULL; and where it is */
-    size_t slabs_at;
+    struct owned *slabs; /* the first of those that the report ends with, or NULL; */
+    size_t slabs_at;     /* and where it is in the report */
 };
 
 /* List this rank's own shares and the pieces that others sent, by chunk. */

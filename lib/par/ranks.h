@@ -77,9 +77,8 @@ struct ranks {
     bool last; /* hint in force: of an element that several ranks write, the highest one's counts */
     /* What this rank has done since the file was opened. */
     struct {
-        uint64_t
-            written; /* bytes of chunks, as the file has them, in writes of all ranks; of them */
-        uint64_t foreseen; /* those that were written before rank 0 gave them their place */
+        uint64_t written;  /* bytes of chunks, as the file has them, in writes of all ranks */
+        uint64_t foreseen; /* of them, those written before rank 0 gave them their place */
         uint64_t windows;  /* of those writes (par/windows.h), and the most bytes of one: */
         uint64_t sent, received, kept;
         uint64_t given, got; /* the most bytes of answers in a round of a read (par/rounds.h) */

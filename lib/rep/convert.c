@@ -596,19 +596,13 @@ int rep_convert(void *dst, const struct rep_side *dst_side, const void *src,
     return err;
 }
 
-static void first_of(int64_t *to, int64_t part)
-{
-    if (part >= 0 && (*to < 0 || part < *to))
-        *to = part;
-}
-
 void losses_report(const struct losses *losses, drep_report *to)
 {
     to->items += losses->items;
     to->overflow += losses->overflow;
     to->inexact += losses->inexact;
     to->nan_lost += losses->nan_lost;
-    first_of(&to->first_overflow, losses->first_overflow);
-    first_of(&to->first_inexact, losses->first_inexact);
-    first_of(&to->first_nan_lost, losses->first_nan_lost);
+    losses_first(&to->first_overflow, losses->first_overflow);
+    losses_first(&to->first_inexact, losses->first_inexact);
+    losses_first(&to->first_nan_lost, losses->first_nan_lost);
 }

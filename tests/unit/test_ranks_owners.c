@@ -399,7 +399,7 @@ struct halves {
 
 static void tell_halves(struct teller *me, drep_file *f)
 {
-    struct halves *h = (struct halves *)me->ctx;
+    struct halves *h = (struct halves *)(uintptr_t)me->ctx;
     const int64_t dims[2] = {HALVES * HALF, LINE};
     drep_spec spec =
         DREP_SPEC(.type = DREP_DOUBLE, .rank = 2, .dims = dims, .layout = DREP_CONTIGUOUS);
