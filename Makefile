@@ -94,7 +94,7 @@ MODE_tsan = -O1 -DCHECK_LOCKS $(SANITIZE)=thread
 MODE_cov = -O0 --coverage
 MODE_fuzz = -O1 $(SANITIZE)=fuzzer-no-link,address,undefined
 MODE_afl = -O1 $(SANITIZE)=address,undefined
-MODE_lint = -O2
+MODE_lint = -O0
 ifeq ($(MODE_$(MODE)),)
 $(error MODE=$(MODE) is not one of release, debug, asan, tsan, cov)
 endif

@@ -275,7 +275,7 @@ struct foreseen place_foresee(struct chunks *cs, uint64_t slab, uint64_t n)
     struct extent e;
     uint64_t most, at;
 
-    if (cs->st->space->onward || cs->payload == 0 || cs->payload % FMT_SUM_BLOCK)
+    if (n == 0 || cs->st->space->onward || cs->payload == 0 || cs->payload % FMT_SUM_BLOCK)
         return none;
     most = RUN_BYTES / cs->payload;
     if (!reservation_of(cs, slab) && nothing_stored(cs))

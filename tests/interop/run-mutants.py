@@ -239,6 +239,8 @@ def check_watch(folder):
         f.create_virtual_dataset("v", layout, fillvalue=7)
     for option, seen in (("--outside", True), ("--partial", False)):
         status, message, _, bad = run_watched(place, option)
+        if not os.path.exists(place.target):
+            return "%s: status %s, no container, %s, %s" % (option, status, bad, message)
         with open(place.target, "rb") as f:
             there = SECRET in f.read()
         if status != (not seen) or bool(bad) != seen or there != seen:

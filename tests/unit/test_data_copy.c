@@ -132,7 +132,7 @@ static drep_dataset *plane(drep_file *f, const struct want *w, const drep_type *
         DREP_SPEC(.type = text ? text : DREP_DOUBLE, .rank = 2, .dims = dims, .layout = w->layout,
                   .nfilters = w->filter != 0, .filters = w->filter ? &filter : NULL,
                   .chunk = w->layout == DREP_CHUNKED ? w->chunk : NULL);
-    static char letters[HIGH * WIDE][12];
+    static char letters[HIGH * WIDE][24];
     static const char *texts[HIGH * WIDE];
     static double numbers[HIGH * WIDE];
     drep_dataset *ds;

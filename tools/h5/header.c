@@ -311,7 +311,7 @@ static int read_heap(const struct raw_header *r, uint64_t at, struct heap *h)
 /* Find the byte `offset` of the heap: in its only block, or in one of a doubling table. */
 static uint64_t heap_address(const struct raw_header *r, const struct heap *h, uint64_t offset)
 {
-    uint64_t row, block, size, before = 0, index;
+    uint64_t row, block, size = 0, before = 0, index;
     uint64_t front = 5 + r->address_size + (h->bits + 7) / 8;
     struct header_bytes b;
     uint8_t *p;
