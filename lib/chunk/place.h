@@ -23,8 +23,8 @@ struct foreseen {
     uint64_t offset;     /* of the first; the others stand behind it */
 };
 /* Where the first of n slabs are going to stand that are written next, whole and in order: reserves
- * what place_find() would for them.  Nothing was written there yet.  None: some of them are stored,
- * or nobody can tell. */
+ * what place_find() would for them.  Nothing was written there yet.  None: n is 0, some of
+ * them are stored, or nobody can tell. */
 struct foreseen place_foresee(struct chunks *cs, uint64_t slab, uint64_t n);
 /* The transaction ends: give all reservations back. */
 void place_end(struct store *st);

@@ -141,8 +141,8 @@ static struct foreseen foresee_box(drep_dataset *ds, const struct drep_selection
         at = at * len[d] + span_at(&sel->dim[d], 0);
     }
     n = selection_run_len(sel, len) - (slab - at % slab) % slab;
-    return place_foresee(&ds->chunks, (uint64_t)((at + slab - 1) / slab),
-                         n < slab ? 0 : (uint64_t)(n / slab));
+    /* Where the run ends before the next slab begins, n is negative, but more than -slab: none. */
+    return place_foresee(&ds->chunks, (uint64_t)((at + slab - 1) / slab), (uint64_t)(n / slab));
 }
 
 /* Everybody learns where slabs are going to stand that nobody has written yet. */
